@@ -197,6 +197,8 @@ class Scored:
     ``level``: of bounds or sets that are written, and measured as they are.
     """
 
+    part: Tally
+
     def __init__(
         self, model: StreamModel, info: State, learns: bool, level: float | None = None
     ) -> None:

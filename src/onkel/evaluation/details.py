@@ -24,6 +24,8 @@ class Details(Stateful):
     None if there are none.
     """
 
+    probabilities: Probabilities | None
+
     def __init__(self, task: str, link: str | None = None, level: float | None = None) -> None:
         self.task = task
         self.baselines: Baselines = Baselines(task)

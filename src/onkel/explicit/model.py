@@ -34,6 +34,8 @@ class ExplicitModel(Model):
     regression. ``average``: predict with the mean of the weights after each row.
     """
 
+    n_outputs: int
+
     rule: Rule
 
     def __init__(

@@ -167,6 +167,8 @@ class KeptRows(RowStore):
     rows are then kept for about ``memory`` further rows.
     """
 
+    count: int
+
     BESIDE: ClassVar[dict[str, type]] = RowStore.BESIDE | {"born": np.int64}
 
     def __init__(

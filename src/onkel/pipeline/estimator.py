@@ -15,7 +15,7 @@ from onkel.learners.base import OnlineEstimator
 from onkel.model.transaction import locked
 from onkel.numerics.arrays import as_values
 from onkel.pipeline.merging import MergeableModel
-from onkel.pipeline.rows import open_to_predict
+from onkel.pipeline.rows import Keys, open_to_predict
 from onkel.pipeline.statistics import is_fitted
 from onkel.sklearn_bases import BaseEstimator
 
@@ -26,6 +26,9 @@ class StreamEstimator(BaseEstimator, MergeableModel):
     ``clone`` and ``fit`` begin anew with the same parameters, so `cross_val_score`, `GridSearchCV`
     and pipelines take it. Parameters of the learner are named ``estimator__gamma`` and so on.
     """
+
+    estimator: Any
+    keys: Keys
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """The parameters of the constructor, by name.

@@ -32,6 +32,8 @@ class Places:
     columns with codes.
     """
 
+    open: list[int]
+
     def __init__(self, key: tuple[int, int, int, list[int]], n_first: int, late: Matrix) -> None:
         self.key = key
         d, _, n_means, codes = key

@@ -185,6 +185,8 @@ class CsvSource(TextSource):
     header has no comma.
     """
 
+    lacks: str
+
     quotes = True
 
     @property

@@ -37,6 +37,9 @@ class JsonlSource(TextSource):
     that of its values in the first chunk that has it; if there are none, that of its first value.
     """
 
+    names: list[str]
+    announced: list[str]
+
     grows = True
 
     def _begin(self, chunk: Chunk, file: FileRef) -> Chunk:

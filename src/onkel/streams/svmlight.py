@@ -34,6 +34,8 @@ class SvmlightSource(Source):
     start at 1 unless the scan finds a 0.
     """
 
+    done: int
+
     width: int
     zero_based: bool
 

@@ -81,6 +81,8 @@ def _guarded(step: Callable[[], T], file: FileRef, rows: int | None) -> T:
 class ParquetSource(_Files):
     """Rows of Parquet files, a few thousand at a time whatever the size of the row groups."""
 
+    n_rows: int | None
+
     @contextmanager
     def _open(self, file: FileRef) -> Iterator[pq.ParquetFile]:
         import pyarrow.parquet as pq

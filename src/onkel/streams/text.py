@@ -31,6 +31,9 @@ class TextSource(TableSource):
     errors in the rows.
     """
 
+    waits: bool
+    done: int
+
     #: whether quotes may contain a line end
     quotes = False
     #: message for a file without rows; empty if such files are allowed

@@ -35,6 +35,9 @@ class SupportModel(StoredRows):
     rule: the model moves by itself.
     """
 
+    n_outputs: int
+    warmup: Warmup | None
+
     def __init__(
         self,
         kernel: Kernel,

@@ -23,6 +23,9 @@ _FIRST_CAPACITY = 64
 class StoredRows(Model):
     """Coefficients A (K, slots) over rows S (slots, d), and what else is kept for each slot."""
 
+    n_outputs: int
+    state: np.ndarray
+
     not_merged = (
         "it stores rows, and which rows it stores depends on the order in which they come; use a "
         "learner over features, such as okl, krls or fogd"

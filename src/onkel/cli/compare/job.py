@@ -10,6 +10,7 @@ import numpy as np
 import typer
 
 from onkel.algorithms import LINEAR
+from onkel.annotations import Matrix
 from onkel.cli.arguments import choose_task, parse_settings
 from onkel.cli.compare.options import CompareOptions
 from onkel.cli.console import complain, note, print_json, stderr, stdout
@@ -36,6 +37,8 @@ DEFAULT_LEARNERS = "okl,krls,fogd,nogd,rrf,pa"
 
 class CompareJob:
     """One ``onkel compare``."""
+
+    task: str
 
     def __init__(self, options: CompareOptions) -> None:
         check_outputs(options.report, options.figure, inputs=options.sources)
@@ -151,6 +154,10 @@ _PICTURES = (".png", ".svg", ".pdf")
 
 class _Rows:
     """The source's rows: held in memory if they fit, else shuffled in a buffer."""
+
+    options: CompareOptions
+    held: tuple[Matrix, np.ndarray] | None
+    reading: str
 
     def __init__(self, options: CompareOptions) -> None:
         began = time.perf_counter()

@@ -45,6 +45,8 @@ _BAD_INPUT = 2
 class LearnJob:
     """One ``onkel learn``."""
 
+    params: dict[str, Any]
+
     def __init__(self, options: LearnOptions) -> None:
         from onkel.algorithms import DEFAULT
 

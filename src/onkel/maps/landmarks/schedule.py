@@ -45,6 +45,8 @@ class FitSchedule(FeatureMap):
     Searches can be postponed for as long as the first rows are kept.
     """
 
+    postponed: bool
+
     n_components: int
     n_warmup: int
     search_steps: int
