@@ -51,14 +51,14 @@ def _svc(seed: int, **parameters: Any) -> Any:
     return make_pipeline(FunctionTransformer(csr_array), SVC(cache_size=1000, **parameters))
 
 
-def _llsvm(seed: int, *, gamma: float, n_components: int, C: float) -> Any:
+def _llsvm(seed: int, *, gamma: float, n_components: int, C: float, tol: float = 0.01) -> Any:
     """Low-rank linearisation: Nyström features and a linear SVM, as precise as LIBLINEAR's own."""
     from sklearn.kernel_approximation import Nystroem
     from sklearn.pipeline import make_pipeline
     from sklearn.svm import LinearSVC
 
     nystroem = Nystroem(gamma=gamma, n_components=n_components, random_state=seed)
-    return make_pipeline(nystroem, LinearSVC(C=C, dual=False, tol=0.01))
+    return make_pipeline(nystroem, LinearSVC(C=C, dual=False, tol=tol))
 
 
 class _LosingPanel(Panel):

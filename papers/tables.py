@@ -30,6 +30,7 @@ SYMBOLS = {
     "alpha": "λ",
     "nu": "ν",
     "C": "C",
+    "tol": "tolerance",
     "threshold": "ε",
     "epsilon": "ε",
     "weighted": "weighted",
