@@ -74,10 +74,6 @@ class Encoder(Stateful):
 
     Attributes
     ----------
-    feature_names : list of str
-        ``name`` for a number, ``name=value`` or ``name#slot`` for text, ``x0``, ``x1``, ... for
-        vectors.
-    n_features : int
     means, counts : ndarray of shape (n_features,) or None
         Running means for ``missing="mean"`` and the number of values in them.
 
@@ -162,7 +158,7 @@ class Encoder(Stateful):
 
     @property
     def feature_names(self) -> list[str]:
-        """A name for each feature."""
+        """``name`` of a number, ``name=value`` or ``name#slot`` of text, ``x0``, ... of vectors."""
         if self.n_vector is not None:
             return [f"x{j}" for j in range(self.n_vector)]
         return [self.layout.name(j) for j in range(len(self.layout))]

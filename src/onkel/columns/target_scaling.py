@@ -75,16 +75,10 @@ class OnlineTargetScaler(Stateful):
         return float(wide) if wide > 0 else 1.0
 
     def learn_transform(self, y: ArrayLike) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Learn from each value of y, of shape (n,), then scale it with the statistics so far.
+        """Learn from each value of y (n,), then scale it with the statistics so far.
 
-        Returns
-        -------
-        scaled, center_before, scale_before : ndarray of float64, shape (n,)
-
-        Raises
-        ------
-        DataError
-            A value is not finite or too large (row in the block, value). Nothing is learned.
+        Returns the scaled values, and center and scale before each, all (n,) in float64. DataError:
+        a value is not finite or too large (row in the block, value); nothing is learned.
         """
         y = finite_targets(y)
         n = len(y)

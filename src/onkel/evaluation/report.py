@@ -81,6 +81,11 @@ def write_html(
     columns = [] if model is None else columns_with_importance(model)
     changes, alarms = ([], []) if model is None else (model.changes_, model.alarms_)
     drawn = {"curve": plot(runs)} if alone is None else _pictures(alone, columns, changes, alarms)
+    among: Table | None = None
+    if alone is None:
+        table = comparison(runs, linear)
+        rows = [_row(*line.cells, best=line.among_best) for line in table.lines]
+        among = {"head": table.head, "rows": rows, "note": f"{table.note}."}
     pages = Environment(loader=PackageLoader("onkel.evaluation"), autoescape=True)
     page = pages.get_template("report.html.jinja").render(
         title=title,
@@ -88,7 +93,7 @@ def write_html(
         notes=notes,
         tiles=alone and tiles(alone),
         sentences=alone and sentences(alone, columns, changes, alarms),
-        comparison=None if alone else _comparison(runs, linear),
+        comparison=among,
         figures={name: Markup(to_svg(figure)) for name, figure in drawn.items()},
         scores=alone and _scores(alone),
         bands=len({run.name for run in runs}) < len(runs),
@@ -99,12 +104,6 @@ def write_html(
     )
     with atomic_file(Path(path)) as file:
         file.write(page.encode())
-
-
-def _comparison(runs: Sequence[PrequentialResult], linear: Collection[str]) -> Table:
-    table = comparison(runs, linear)
-    rows = [_row(*line.cells, best=line.among_best) for line in table.lines]
-    return {"head": table.head, "rows": rows, "note": f"{table.note}."}
 
 
 def _scores(run: PrequentialResult) -> list[tuple[str, ...]]:

@@ -50,13 +50,6 @@ class PrequentialRun:
     began : float, optional
         When the run began, by `time.perf_counter`; now by default.
 
-    Attributes
-    ----------
-    curve : list of CurveRow
-        Checkpoints so far.
-    n_rows : int
-        Rows so far.
-
     Examples
     --------
     >>> import numpy as np

@@ -230,15 +230,6 @@ class Alarm(Stateful):
     random_state : int, default=0
         Which random numbers order equal scores.
 
-    Attributes
-    ----------
-    n_rows : int
-        Scores learned.
-    alarms_ : list of int
-        Rows learned at each ring; the last 64.
-    evidence_ : float
-        R now; at ``threshold`` it rings.
-
     Notes
     -----
     Each ring is a line of the logger ``onkel.alarm``, at the level INFO. To be called, add a
@@ -304,26 +295,15 @@ class Alarm(Stateful):
 
     @property
     def evidence_(self) -> float:
-        """R: the sum of the capitals that bet on larger scores."""
+        """R, the sum of the capitals that bet on larger scores; at ``threshold`` it rings."""
         return float(self.capital_[0].sum()) if self.counts_[1] > len(self.edges_) else 0.0
 
     def learn(self, scores: ArrayLike) -> np.ndarray:
         """Learn scores in order; how they are cut into calls has no effect.
 
-        Parameters
-        ----------
-        scores : float or array of shape (n,)
-            The larger, the worse the row was predicted.
-
-        Returns
-        -------
-        ndarray of int
-            The positions in ``scores`` at which the alarm rang; mostly empty.
-
-        Raises
-        ------
-        DataError
-            At the first score that is not finite; those before it are learned.
+        A number or an array (n,): the larger, the worse the row was predicted. Returns the
+        positions at which the alarm rang; mostly none. A DataError at the first score that is not
+        finite; those before it are learned.
         """
         if isinstance(scores, float) and math.isfinite(scores):
             if not _watch_row(scores, *self.watching):

@@ -51,8 +51,6 @@ class Intervals(Stateful):
 
     Attributes
     ----------
-    n_rows : int
-        Rows learned.
     q_ : ndarray of shape (L,)
         The tracked quantile of the scores, by level.
 
@@ -140,18 +138,9 @@ class Intervals(Stateful):
     def bounds(self, prediction: ArrayLike, level: float | None = None) -> np.ndarray:
         """Bounds around forecasts, each as if its row came next; learns nothing.
 
-        Parameters
-        ----------
-        prediction : float or array of shape (n,)
-            The forecasts.
-        level : float, optional
-            Another level: its q is read between those that are tracked.
-
-        Returns
-        -------
-        ndarray of shape (2,) or (n, 2)
-            Lower and upper bounds. With several levels (L, 2) or (n, L, 2), unless ``level`` is
-            given.
+        A number gives (2,), an array (n,) gives (n, 2): lower and upper bounds. With several levels
+        they are (L, 2) or (n, L, 2), unless another ``level`` is given: its q is read between those
+        that are tracked.
         """
         p = np.asarray(prediction, dtype=np.float64)
         rows, L = np.ascontiguousarray(np.atleast_1d(p)), len(self.levels)
@@ -166,17 +155,8 @@ class Intervals(Stateful):
     def learn(self, prediction: ArrayLike, y: ArrayLike) -> np.ndarray:
         """Learn forecasts and what came, row by row; how rows are cut into calls has no effect.
 
-        Parameters
-        ----------
-        prediction : float or array of shape (n,)
-            The forecasts, each made before its target was known.
-        y : float or array of shape (n,)
-            The targets.
-
-        Returns
-        -------
-        ndarray of shape (2,) or (n, 2)
-            As `bounds`: the bounds of each row before it was learned.
+        Both are numbers or arrays (n,); each forecast was made before its target was known. Returns
+        the bounds of each row before it was learned, in the shape of `bounds`.
         """
         if isinstance(prediction, float) and isinstance(y, float):
             return self._learn_row(prediction, y)

@@ -132,18 +132,10 @@ class ClassSets(Stateful):
         return float(self.levels[0]) if self.one_level else self.levels.tolist()
 
     def sets(self, probabilities: ArrayLike, level: float | None = None) -> np.ndarray:
-        """The sets of rows whose labels are not known; learns nothing.
+        """The sets of rows with probabilities (n, K), whose labels are not known; learns nothing.
 
-        Parameters
-        ----------
-        probabilities : array of shape (n, K)
-        level : float, optional
-            Another level: its threshold is read between those that are tracked.
-
-        Returns
-        -------
-        ndarray of bool, of shape (n, K)
-            Which labels are in each set; with several levels (n, L, K), unless ``level`` is given.
+        A bool (n, K): which labels are in each set. With several levels (n, L, K), unless another
+        ``level`` is given: its threshold is read between those that are tracked.
         """
         # a tracked q may be out of order for a while
         q = np.maximum.accumulate(self.q_)
@@ -152,25 +144,12 @@ class ClassSets(Stateful):
         return self._shaped(scores, np.broadcast_to(q, (len(scores), len(q))), level is not None)
 
     def learn(self, probabilities: ArrayLike, labels: ArrayLike) -> np.ndarray:
-        """Learn probabilities and the labels that came, row by row.
+        """Learn probabilities (n, K) and the labels that came, row by row.
 
-        Parameters
-        ----------
-        probabilities : array of shape (n, K)
-            Each row's from before its label was known.
-        labels : array of int, of shape (n,)
-            The column of the label that came; -1 for one that has none yet: it is a miss.
-
-        Returns
-        -------
-        ndarray of bool
-            As `sets`: the set of each row before its label was learned.
-
-        Raises
-        ------
-        DataError
-            At the first row whose label has no column, or whose probabilities are not in [0, 1];
-            the rows before it are learned.
+        A row's probabilities are from before its label was known. ``labels`` (n,) are the columns
+        of those that came; -1 for one that has none yet: it is a miss. Returns the set of each row
+        before its label was learned, as `sets`. A DataError at the first row whose label has no
+        column, or whose probabilities are not in [0, 1]; the rows before it are learned.
         """
         P, codes = np.asarray(probabilities, dtype=np.float64), np.asarray(labels)
         if P.ndim != 2 or codes.shape != P.shape[:1] or codes.dtype.kind not in "iu":

@@ -30,20 +30,8 @@ def register_features(function: FeatureFunction) -> FeatureFunction:
     Register it before you save, and in the program that loads, before it loads. It can be used as a
     decorator. A function defined again under its name, as in a notebook, replaces the old one.
 
-    Parameters
-    ----------
-    function : callable
-        As of ``phi`` of :class:`AlignedFourier`, with a name: no lambda, no object.
-
-    Returns
-    -------
-    callable
-        The function itself.
-
-    Raises
-    ------
-    TypeError
-        It has no name.
+    ``function`` is as ``phi`` of :class:`AlignedFourier`; it is returned. A TypeError: it has no
+    name, as a lambda or an object.
 
     Examples
     --------

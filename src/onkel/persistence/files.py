@@ -71,27 +71,11 @@ def save(model: Saved, path: str | os.PathLike[str], *, info: State | None = Non
 
 
 def to_bytes(model: Saved, *, info: State | None = None) -> bytes:
-    """The content of the file that `save` would write.
+    """The content of the file that `save` would write of this ``model`` and ``info``.
 
     For a model that is kept in a database or sent to another process. Models have a method of the
-    same name.
-
-    Parameters
-    ----------
-    model : object
-        As for `save`.
-    info : dict, optional
-        As for `save`.
-
-    Returns
-    -------
-    bytes
-        The same model gives the same bytes.
-
-    Raises
-    ------
-    TypeError
-        The object's class could not be read back.
+    same name. The same model gives the same bytes. TypeError: the object's class could not be read
+    back.
     """
     from safetensors.numpy import save as serialized
 
@@ -195,22 +179,8 @@ def from_bytes(
 ) -> Any:
     """The model that `to_bytes` wrote; it goes on bit for bit.
 
-    Parameters
-    ----------
-    content : bytes
-        What `to_bytes` gave, or the content of a file that `save` wrote.
-    kind, missing, extra
-        As for `load`.
-
-    Returns
-    -------
-    object
-        An object of the class that was saved.
-
-    Raises
-    ------
-    ModelFileError
-        The bytes are truncated, altered, or no model; as for `load`.
+    ``content`` may also be that of a file that `save` wrote; for the other arguments see `load`.
+    ModelFileError: the bytes are truncated, altered, or no model.
 
     Examples
     --------

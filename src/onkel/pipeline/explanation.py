@@ -17,29 +17,19 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Explanation:
-    """What each column contributed to the prediction of one row; see `StreamModel.explain`.
+    """What each column contributed to the prediction of one row; see `StreamModel.explain`."""
 
-    Attributes
-    ----------
-    prediction : str, int, float or bool
-        The label, or the value in the target's own units.
-    score : float
-        What is explained: the value, or the score of the predicted class.
-    base : float
-        The mean of the same over a sample of the rows learned.
-    contributions : dict of str to float
-        By column, the largest first; ``base`` and they add up to ``score``, to rounding.
-    values : dict
-        The row's values by column, as far as it has them.
-    probability : float or None
-        Of the predicted class, where the learner gives one.
-    """
-
+    #: the label, or the value in the target's own units
     prediction: object
+    #: what is explained: the value, or the score of the predicted class
     score: float
+    #: the mean of the same over a sample of the rows learned
     base: float
+    #: by column, the largest first; ``base`` and they add up to ``score``, to rounding
     contributions: dict[str, float]
+    #: the row's values by column, as far as it has them
     values: dict[str, object]
+    #: of the predicted class, where the learner gives one
     probability: float | None = None
 
     def to_dict(self) -> dict[str, object]:

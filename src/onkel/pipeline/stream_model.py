@@ -88,10 +88,6 @@ class StreamModel(StreamEstimator):
     ----------
     task : {"classification", "regression"}
         The estimator's task.
-    n_rows : int
-        Rows learned so far.
-    nbytes : int
-        Bytes of the learner's state.
 
     Examples
     --------

@@ -13,29 +13,19 @@ from onkel.numerics.arrays import with_zero_columns
 
 
 class Block(NamedTuple):
-    """Consecutive rows of a stream.
+    """Consecutive rows of a stream."""
 
-    Attributes
-    ----------
-    X : ndarray of shape (n, d), C-contiguous, or CSR matrix of shape (n, d)
-        Features. May be a view of the source's own memory: do not write to it.
-    y : ndarray of shape (n,) or None
-        Targets as in the source: str, int, float or bool.
-    start : int
-        Index of the first row in the stream.
-    late : int
-        How many of the last columns appeared in mid-stream; rows without them have 0 there.
-    groups : ndarray of shape (n,) or None
-        The series that each row belongs to, as text or numbers, if a group column was named.
-    times : ndarray of shape (n,) or None
-        Time of each row in seconds, if a time column was named.
-    """
-
+    #: features (n, d), C-contiguous or CSR; maybe the source's own memory: do not write to them
     X: Matrix
+    #: targets (n,) as in the source: str, int, float or bool
     y: np.ndarray | None
+    #: index of the first row in the stream
     start: int
+    #: how many of the last columns appeared in mid-stream; rows without them have 0 there
     late: int = 0
+    #: the series that each row belongs to (n,), as text or numbers, if a group column was named
     groups: np.ndarray | None = None
+    #: time of each row (n,) in seconds, if a time column was named
     times: np.ndarray | None = None
 
     @property

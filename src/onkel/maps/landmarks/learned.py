@@ -82,13 +82,9 @@ class LearnedLandmarks(FitSchedule):
 
     Attributes
     ----------
-    landmarks_ : ndarray of shape (B, d)
-        In the units of the rows.
     width_ : ndarray of shape (d,) or (B, d)
         w, or that of each landmark; near 0 for an irrelevant column. For a column with heavy tails,
         in units of the compressed column.
-    ridge_ : float
-        λ.
 
     Examples
     --------
@@ -122,7 +118,7 @@ class LearnedLandmarks(FitSchedule):
 
     @property
     def landmarks_(self) -> np.ndarray:
-        """Landmarks (B, d)."""
+        """Landmarks (B, d), in the units of the rows."""
         return self._fitted.landmarks
 
     @property
