@@ -14,10 +14,11 @@ def _run(code: str, *arguments: str) -> str:
     return done.stdout
 
 
-def test_the_learners_load_neither_pandas_nor_statistics():
+def test_the_learners_load_nothing_that_only_others_need():
     loaded = _run("""
         import onkel.learners, sys
-        print(sorted({"pandas", "scipy.stats"} & set(sys.modules)))
+        print(sorted({"pandas", "scipy.stats", "narwhals", "numpy.ma", "numpy.testing"}
+                     & set(sys.modules)))
     """)
     assert loaded.strip() == "[]"
 
@@ -42,12 +43,35 @@ def test_a_text_file_is_learned_without_pandas(tmp_path):
     assert loaded.strip().splitlines()[-1] == "[]"
 
 
+def test_the_command_line_leaves_out_docs_and_a_program_has_them():
+    told = _run("""
+        import sys
+        from onkel.cli.app import main
+        sys.argv = ["onkel", "--version"]
+        try:
+            main()
+        except SystemExit:
+            pass
+        from scipy.special import logsumexp
+        print(logsumexp([0.0, 0.0]) > 0.0, "Parameters" in logsumexp.__doc__)
+    """)
+    assert told.splitlines()[-1] == "True False"
+    told = _run("""
+        import onkel.learners
+        from scipy.special import logsumexp
+        print("Parameters" in logsumexp.__doc__)
+    """)
+    assert told.strip() == "True"
+
+
 def test_who_imports_them_gets_them():
     told = _run("""
         import onkel.learners
-        import pandas, scipy.stats
+        import numpy, pandas, scipy.stats
         from sklearn.utils import fixes
         print(len(pandas.DataFrame({"a": [1]})), round(float(scipy.stats.norm.cdf(0)), 2))
         print(int(fixes._mode([1, 1, 2], axis=None)[0]), fixes.pd.__version__ == pandas.__version__)
+        from sklearn.utils import check_array
+        print(numpy.ma.array([1, 2]).sum(), check_array(pandas.DataFrame({"a": [1]})).shape)
     """)
-    assert told.split() == ["1", "0.5", "1", "True"]
+    assert told.split() == ["1", "0.5", "1", "True", "3", "(1,", "1)"]

@@ -1,24 +1,38 @@
-"""scikit-learn, imported without what it loads for others.
+"""scikit-learn and SciPy, imported without what they load for others.
 
-``sklearn.utils.fixes`` imports scipy.stats and pandas for functions that onkel never calls. That is
-half of the time in which scikit-learn is imported. So stand-ins take their places while this one
-module is executed, and leave ``sys.modules`` after it: who imports pandas gets pandas. A stand-in
-loads the module as soon as anything of it is asked for.
+``sklearn.utils.fixes`` imports scipy.stats and pandas for functions that onkel never calls, and
+other modules do the like. That is half of the time in which scikit-learn is imported. So stand-ins
+take their places while such a module is executed, and leave ``sys.modules`` after it: who imports
+pandas gets pandas. A stand-in loads the module as soon as anything of it is asked for.
+
+SciPy also reads the docs of its functions at import, and adds a table to each. In the command
+line, where nobody asks for them, that is left out, too.
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from importlib import import_module
 from importlib.machinery import ModuleSpec, PathFinder
 from importlib.util import find_spec
 from types import ModuleType
 from typing import Any
 
-_WHERE = "sklearn.utils.fixes"
-_NOT_NEEDED = ("pandas", "scipy.stats")
+_TABLES = ("narwhals", "narwhals.stable", "narwhals.stable.v2")
+# of NumPy, which loads them on first use
+_SELDOM = tuple(f"numpy.{name}" for name in ("ctypeslib", "f2py", "ma", "polynomial", "testing"))
+#: what is not needed while a module is executed; a package comes before what it holds
+_NOT_NEEDED = {
+    "sklearn.utils.fixes": ("pandas", "scipy.stats"),
+    "sklearn.utils.validation": _TABLES,
+    "sklearn.utils._indexing": _TABLES,
+    # these two copy each name of NumPy
+    "sklearn.externals.array_api_compat.numpy": _SELDOM,
+    "scipy._lib.array_api_compat.numpy": _SELDOM,
+}
 
 
 class _StandIn(ModuleType):
@@ -27,16 +41,27 @@ class _StandIn(ModuleType):
         return getattr(import_module(self.__name__), name)
 
 
+def _held_by(name: str) -> tuple[dict[str, Any], str]:
+    """Where the package of a module holds it, if there is one, and under which name."""
+    package, _, own = name.rpartition(".")
+    return (vars(sys.modules[package]) if package in sys.modules else {}), own
+
+
 def _leave(stand_in: ModuleType) -> None:
-    if sys.modules.get(stand_in.__name__) is stand_in:
-        del sys.modules[stand_in.__name__]
+    for held, name in ((sys.modules, stand_in.__name__), _held_by(stand_in.__name__)):
+        if held.get(name) is stand_in:
+            del held[name]
 
 
 @contextmanager
-def _stand_ins() -> Iterator[None]:
-    absent = [n for n in _NOT_NEEDED if n not in sys.modules and find_spec(n) is not None]
-    new = [_StandIn(name) for name in absent]
-    sys.modules.update({each.__name__: each for each in new})
+def _stand_ins(names: Sequence[str]) -> Iterator[None]:
+    # to look for a module within a package would import the package
+    there = [n for n in names if n not in sys.modules and find_spec(n.partition(".")[0])]
+    new = [_StandIn(name) for name in there]
+    for each in new:
+        sys.modules[each.__name__] = each
+        held, own = _held_by(each.__name__)
+        held[own] = each
     try:
         yield
     finally:
@@ -44,28 +69,44 @@ def _stand_ins() -> Iterator[None]:
             _leave(each)
 
 
+_WITH_DOCS = "scipy._lib._array_api"
+
+
 class _Finder:
-    """Executes one module, once, with the stand-ins."""
+    """Executes some modules in another way than usual."""
+
+    def __init__(self, ways: dict[str, Callable[[ModuleType, Callable[..., None]], None]]) -> None:
+        self._ways = ways
 
     def find_spec(
         self, name: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        if name != _WHERE:
+        if name not in self._ways:
             return None
-        sys.meta_path.remove(self)
         found = PathFinder.find_spec(name, path, target)
         if found is not None and found.loader is not None:
-            execute = found.loader.exec_module
-
-            def with_stand_ins(module: ModuleType) -> None:
-                with _stand_ins():
-                    execute(module)
-
-            found.loader.exec_module = with_stand_ins  # type: ignore[method-assign]
+            way, execute = self._ways[name], found.loader.exec_module
+            found.loader.exec_module = lambda module: way(module, execute)  # type: ignore[method-assign]
         return found
 
 
+def _with_stand_ins(module: ModuleType, execute: Callable[..., None]) -> None:
+    with _stand_ins(_NOT_NEEDED[module.__name__]):
+        execute(module)
+
+
+def _without_docs(module: ModuleType, execute: Callable[..., None]) -> None:
+    execute(module)
+    own = vars(module)
+    if "FunctionDoc" in own:
+        own["FunctionDoc"] = partial(own["FunctionDoc"], doc="")
+
+
 def install() -> None:
-    """Watch for the import, if it is still to come."""
-    if _WHERE not in sys.modules:
-        sys.meta_path.insert(0, _Finder())
+    """Watch for the imports that are still to come."""
+    sys.meta_path.insert(0, _Finder(dict.fromkeys(_NOT_NEEDED, _with_stand_ins)))
+
+
+def leave_out_docs() -> None:
+    """Import SciPy without its docs, if it is still to come."""
+    sys.meta_path.insert(0, _Finder({_WITH_DOCS: _without_docs}))

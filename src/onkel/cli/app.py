@@ -13,6 +13,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
+from onkel._quick_start import leave_out_docs
 from onkel._version import __version__
 from onkel.cli import (
     algorithms,
@@ -125,6 +126,7 @@ def main() -> None:
     """Run the command line; the console script ``onkel``."""
     # A short command mostly imports; garbage collection would take a sixth of that time.
     gc.set_threshold(200_000, 20, 20)
+    leave_out_docs()
     guard_streams()
     say_warnings()
     app(prog_name="onkel")
