@@ -440,3 +440,30 @@ def test_options_of_predict_that_do_not_fit(folder, monkeypatch, options, messag
     result = run("predict", "cls.onkel", "new.csv", *options)
     assert result.exit_code == 2
     assert message in result.stderr
+
+
+@pytest.mark.parametrize("ending", ["parquet", "csv", "jsonl"])
+@pytest.mark.parametrize("how", [(), ("--learn",)])
+def test_a_file_without_rows_gets_an_empty_answer_of_the_same_columns(
+    folder, tmp_path, ending, how
+):
+    rows = _write(tmp_path / "rows.csv", 5, 2, ["a", "b", "place", "label"])
+    empty = _write(tmp_path / "empty.csv", 0, 2, ["a", "b", "place", "label"])
+    found = []
+    for source in (rows, empty):
+        out = tmp_path / f"{source.stem}-out.{ending}"
+        asked = ("--proba", "--keep", "place", "--out", out)
+        result = run("predict", folder / "cls.onkel", source, *asked, *how)
+        assert result.exit_code == 0, result.stderr
+        found.append(out)
+    assert "no rows" in result.stderr
+    assert "0 predictions" in result.stderr
+    if ending == "jsonl":
+        assert found[1].read_text() == ""
+        return
+    assert _read(found[1]).num_rows == 0
+    assert _read(found[1]).column_names == _read(found[0]).column_names
+    if ending == "parquet":
+        own = ["prediction", "proba_early", "proba_late"]
+        full, none = (_read(path).select(own).schema for path in found)
+        assert none == full

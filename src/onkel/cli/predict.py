@@ -13,10 +13,10 @@ import typer
 from onkel.cli import options
 from onkel.cli.arguments import command, one_or_all, share, source_name
 from onkel.cli.console import complain, note, print_json, stderr, watched
-from onkel.errors import DataError
+from onkel.errors import DataError, NoRowsError
 
 if TYPE_CHECKING:
-    from onkel.cli.predicting import Scored
+    from onkel.cli.predicting import Alone, Scored
     from onkel.evaluation.result import PrequentialResult
     from onkel.streams import Stream
 
@@ -98,9 +98,6 @@ class PredictJob:
                 self._predict(write, nullcontext if interrupts is None else interrupts.held)
                 if interrupts is not None and interrupts.interrupted is not None:
                     raise interrupts.interrupted
-                if self.n_rows == 0:
-                    name = source_name(options.sources)
-                    raise ValueError(f"{name}: there are no rows to predict")
             except DataError as error:
                 if not (options.learn and self.n_rows):
                     raise
@@ -118,15 +115,28 @@ class PredictJob:
 
     def _predict(self, write: Any, held: Any) -> None:
         """Write the columns to keep and the predictions, block by block."""
+        import numpy as np
+
         from onkel.cli.predicting import Alone, Learning, Next, Wanted
-        from onkel.cli.tables import say_of_bad_values
 
         options, model = self.options, self.model
         level = share(options.intervals)
         wanted = Wanted(proba=options.proba, scores=options.scores, level=level)
         kind = Learning if options.learn else Next if options.next else Alone
         predictor = kind(model, wanted)
-        stream = self._open()
+        try:
+            self._predict_rows(predictor, self._open(), write, held)
+        except NoRowsError as error:
+            note(str(error))
+        if self.n_rows == 0:
+            write(
+                {name: np.array([], str) for name in _names(options.keep)} | predictor.of_no_rows()
+            )
+
+    def _predict_rows(self, predictor: Alone, stream: Any, write: Any, held: Any) -> None:
+        from onkel.cli.tables import say_of_bad_values
+
+        options, model = self.options, self.model
         if options.learn:
             model.adopt(stream)
         for block in watched(stream, "predicting", stream.n_rows):

@@ -78,6 +78,14 @@ class Alone:
             scores = found[:, None] if found.ndim == 1 else found
         return columns, Predictions(predictions, scores, classes)
 
+    def of_no_rows(self) -> Columns:
+        """What `predict` gives to write of a file without rows: the same columns, empty."""
+        X = np.zeros((1, self.model.encoder.n_features), np.float32)
+        columns = self.columns(X)
+        if self.wanted.proba:
+            columns |= self._by_class("proba", self.probabilities(X))
+        return {name: values[:0] for name, values in columns.items()}
+
     def columns(self, X: Matrix) -> Columns:
         """Predictions, bounds and scores of features X."""
         columns: Columns = {"prediction": self.model.predict_features(X)}
