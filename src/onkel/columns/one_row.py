@@ -184,7 +184,13 @@ class _Numbers:
             # a sum that is not finite minus itself is NaN
             if set(map(type, row)) != _ALL_FLOATS or (total := sum(row)) - total != 0.0:
                 return False
-        x[:, self._at] = values if self._origins is None else np.array(values) - self._origins
+        if self._origins is not None:
+            x[:, self._at] = np.array(values) - self._origins
+        elif len(values) == 1:
+            # a list of rows would first become a table
+            x[0, self._at] = values[0]
+        else:
+            x[:, self._at] = values
         return True
 
 

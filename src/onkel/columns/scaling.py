@@ -230,7 +230,8 @@ class OnlineScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, Statef
 
     def rows_of_columns(self) -> np.ndarray:
         """Rows in the statistics of each column, at least 1."""
-        rows = np.full(self.n_features_in_, max(self.n_rows_, 1.0))
+        rows = np.empty(self.n_features_in_)
+        rows.fill(max(self.n_rows_, 1.0))
         if self.n_late_:
             rows[-self.n_late_ :] = np.maximum(self.count_[-self.n_late_ :], 1.0)
         return rows

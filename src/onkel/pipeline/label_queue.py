@@ -150,6 +150,8 @@ _FIELDS: dict[str, Field] = {
 
 def check_id(id: Hashable) -> None:
     """DataError for an id by which no label can come, or which a model file cannot hold."""
+    if type(id) is str or type(id) is int:
+        return
     if id is not None and is_missing(id):
         raise DataError(f"id {id!r}: is missing; every row needs one, by which its label comes")
     try:

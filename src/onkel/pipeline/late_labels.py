@@ -397,7 +397,7 @@ def _copied(x: object, model: Any) -> Any:
         ``x`` is not one row.
     """
     takes_names = isinstance(model, StreamModel)
-    if takes_names and isinstance(x, Mapping | NamedRow):
+    if takes_names and (type(x) is dict or isinstance(x, Mapping | NamedRow)):
         return dict(x.items())
     found = _records(x) if takes_names and hasattr(x, "columns") else [_vector(x)]
     if len(found) != 1 or found[0] is None:
