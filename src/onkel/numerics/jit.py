@@ -12,12 +12,11 @@ from typing import Any
 
 import numba
 import numpy as np
-from numba.core.codegen import JITCodeLibrary
 from numba.core.registry import CPUDispatcher
 
 from onkel.numerics.cache import keep_on_disk
 from onkel.numerics.compiling import watch
-from onkel.numerics.pieces import PieceLibrary, compiled_as, set_environments
+from onkel.numerics.pieces import LoopLibraries, PieceLibrary, compiled_as, set_environments
 from onkel.numerics.signals import signals_wait
 
 # Sums may be reordered and contracted (that is what makes a dot product vectorise); NaN and
@@ -66,7 +65,7 @@ class _Loop(CPUDispatcher):  # type: ignore[misc]
             return super()._compile_for_args(*args, **kwargs)  # type: ignore[misc]
 
     def compile(self, sig: Any) -> Any:
-        with compiled_as(JITCodeLibrary, self.targetctx):
+        with compiled_as(LoopLibraries(self.py_func.__qualname__), self.targetctx):
             entry = super().compile(sig)
             set_environments(self)
         return entry

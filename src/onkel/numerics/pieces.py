@@ -39,6 +39,19 @@ class PieceLibrary(JITCodeLibrary):  # type: ignore[misc]
         return self.serialize_using_bitcode()
 
 
+class LoopLibraries:
+    """The library of a loop; what it calls of Numba's own, such as np.empty, is a piece, too."""
+
+    def __init__(self, loop: str) -> None:
+        self._loop = loop
+
+    def __call__(self, codegen: Any, name: str, **more: Any) -> Any:
+        return (JITCodeLibrary if name == self._loop else PieceLibrary)(codegen, name, **more)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(JITCodeLibrary, name)
+
+
 class _WithoutEnvironment:
     """The code generator; a loop gets the environments of its pieces: :func:`set_environments`."""
 
@@ -53,7 +66,7 @@ class _WithoutEnvironment:
 
 
 @contextmanager
-def compiled_as(library: type, context: Any) -> Iterator[None]:
+def compiled_as(library: Any, context: Any) -> Iterator[None]:
     """Functions that are compiled or loaded become libraries of this class.
 
     Nothing of what the compiler makes is garbage, so nobody looks for any meanwhile: that is a
