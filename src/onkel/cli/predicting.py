@@ -80,6 +80,8 @@ class Alone:
 
     def of_no_rows(self) -> Columns:
         """What `predict` gives to write of a file without rows: the same columns, empty."""
+        # a model of files has columns
+        assert self.model.encoder is not None
         X = np.zeros((1, self.model.encoder.n_features), np.float32)
         columns = self.columns(X)
         if self.wanted.proba:
