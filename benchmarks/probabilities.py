@@ -5,7 +5,8 @@
 
 Folders as for ``benchmarks.tables`` and ``benchmarks.intervals``. Each file is learned in one pass,
 and every row is predicted before it is learned. The calibration error is the mean, over rows, of
-|probability - share that was right| in 20 bins of the predicted class's probability.
+|probability - share that was right| in 20 bins of the predicted class's probability. *by chance*:
+its mean if each row were right with exactly the probability that was told.
 
 ``--keep``: what was predicted is kept there, and read the next time.
 ``--rivals``: LightGBM with its defaults, in two ways. It is learned from the first four fifths, and
@@ -42,10 +43,22 @@ def cells(own: np.ndarray, predicted: np.ndarray, right: np.ndarray) -> list[str
     From the probabilities (n,) of each row's class and of the predicted one, and whether it was
     right.
     """
+    loss = -np.log(own.clip(1e-15)).mean()
+    return [f"{100 * (1 - right.mean()):.2f}", f"{loss:.4f}", f"{apart(predicted, right):.4f}"]
+
+
+def apart(predicted: np.ndarray, right: np.ndarray) -> float:
+    """The calibration error."""
     bins = np.minimum((BINS * predicted).astype(int), BINS - 1)
     said, was = (np.bincount(bins, values) for values in (predicted, right))
-    loss, apart = -np.log(own.clip(1e-15)).mean(), np.abs(said - was).sum() / len(own)
-    return [f"{100 * (1 - right.mean()):.2f}", f"{loss:.4f}", f"{apart:.4f}"]
+    return float(np.abs(said - was).sum() / len(predicted))
+
+
+def by_chance(predicted: np.ndarray) -> str:
+    """The mean calibration error of probabilities that are right."""
+    rng = np.random.default_rng(0)
+    errors = [apart(predicted, 1.0 * (rng.random(len(predicted)) < predicted)) for _ in range(20)]
+    return f"{np.mean(errors):.4f}"
 
 
 def show(name: str, s: np.ndarray, codes: np.ndarray, past: Record, last_fifth: list[str]) -> None:
@@ -56,7 +69,8 @@ def show(name: str, s: np.ndarray, codes: np.ndarray, past: Record, last_fifth: 
     right = ((s[:, 0] >= 0.0) if s.shape[1] == 1 else s.argmax(axis=1)) == codes
     values = np.column_stack([np.pad(told, ((first, 0), (0, 0))), right])
     last = values[first + cut(len(codes) - first) :]
-    shown = [*cells(*values[first:].T), *cells(*last.T), *last_fifth]
+    shown = [*cells(*values[first:].T), by_chance(values[first:, 1])]
+    shown += [*cells(*last.T), by_chance(last[:, 1]), *last_fifth]
     if past:
         asked = np.isfinite(past["own"])
         theirs = (past[key][asked] for key in ("own", "predicted", "right"))
@@ -133,7 +147,8 @@ def main() -> None:
     if options.rivals:
         whose = ("last fifth, LightGBM", f"from row {FIRST}", f"from row {FIRST}, LightGBM")
         theirs = [f"{of}: {name}" for of in whose for name in measures]
-    head("rows of", "rows", "classes", *measures, *(f"last fifth: {m}" for m in measures), *theirs)
+    ours = (*measures, "by chance")
+    head("rows of", "rows", "classes", *ours, *(f"last fifth: {m}" for m in ours), *theirs)
     for name, target in sources(options.tables).items() if options.tables else ():
         path = options.tables / f"{name}.csv.gz"
         if options.names and name not in options.names:
