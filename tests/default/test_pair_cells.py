@@ -307,3 +307,39 @@ def test_a_new_column_changes_nothing_before_it_says_something(stop):
     wide[stop:, -1] = y[stop:]
     model.partial_fit(wide[stop:], y[stop:])
     assert model.model_.stages[0].bins.edges.shape[0] == (5 if stop < 1024 else 4)
+
+
+def late_jumps(n: int, since: int) -> tuple[np.ndarray, np.ndarray]:
+    """Rows whose last column is 0 before row ``since``; then it turns the sign of a jump."""
+    rng = np.random.default_rng(4)
+    X = rng.normal(size=(n, 4))
+    X[:, 3] = np.where(np.arange(n) < since, 0.0, rng.integers(0, 2, n))
+    return X, X[:, 0] + X[:, 3] * np.sign(X[:, 1]) + 0.1 * rng.normal(size=n)
+
+
+def test_a_column_that_comes_late_gets_cells():
+    X, y = late_jumps(8000, 3000)
+    model = OnlineKernelRegressor(n_components=50, speed="fast", restart=False)
+    model.partial_fit(X[:3000, :3], y[:3000]).add_columns(1)
+    told = model.predict_then_learn(X[3000:], y[3000:])
+    # 0.5 is what landmarks make of it alone
+    assert np.std(told[3000:] - y[6000:]) < 0.35
+    assert 3 in model.model_.stages[3].bins.columns
+
+
+def test_a_column_that_brings_no_news_gets_no_cells():
+    X, y = late_jumps(5000, 3000)
+    model = OnlineKernelRegressor(n_components=20, speed="fast", restart=False)
+    model.partial_fit(X[:3000, :3], y[:3000]).add_columns(1, quietly=True)
+    assert len(model.partial_fit(X[3000:], y[3000:]).model_.stages) == 3
+
+
+@pytest.mark.parametrize("stop", [3001, 3100, 3500, 4500])
+def test_a_saved_learner_goes_on_while_a_late_column_gets_cells(stop):
+    X, y = late_jumps(5000, 3000)
+    model = OnlineKernelRegressor(n_components=20, speed="fast")
+    model.partial_fit(X[:3000, :3], y[:3000]).add_columns(1).partial_fit(X[3000:stop], y[3000:stop])
+    copied = OnlineKernelRegressor.from_state(model.get_state())
+    told = [of.predict_then_learn(X[stop:], y[stop:]) for of in (model, copied)]
+    np.testing.assert_array_equal(*told)
+    assert len(model.model_.current.stages) == 4 or model.changes_

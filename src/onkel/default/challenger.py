@@ -266,16 +266,20 @@ class RestartingModel(Stateful):
 
     def add_columns(self, n: int) -> None:
         """Take rows with n columns more; a challenger begins, unless a fit is still to come."""
-        self.widen(n)
-        fitted = all(model.ready and model.warmup is None for model in self.models())
-        if fitted and not self.fixed:
+        if self.fixed:
+            self.widen(n)
+            return
+        self.unfitted.add_columns(n)
+        for model in self.models():
+            model.add_columns(n)
+        if all(model.ready and model.warmup is None for model in self.models()):
             self.challenge(alarmed=False)
 
     def widen(self, n: int) -> None:
         """Take rows with n columns more, and go on."""
         self.unfitted.add_columns(n)
         for model in self.models():
-            model.add_columns(n)
+            model.widen(n)
 
     # ---- models of several parts ---------------------------------------------------------------
 

@@ -8,6 +8,10 @@ Each stage s learns the residuals of the stages before it; a is the share of s t
 so far. s₀ has cells for columns and pairs of columns, and forgets as f does. s₁ and s₂ have cells
 for single columns, in a few bins, and remember about 5 000 and 500 rows: they follow a stream that
 changes slowly. On a steady stream their shares stay near 0.
+
+A column that comes in mid-stream has no cells, and landmarks that stay are 0 there. So columns are
+then chosen once more, by the rows since, for a fourth stage like s₀: it learns what the others
+left.
 """
 
 from __future__ import annotations
@@ -37,8 +41,9 @@ from onkel.state import Array, State, check, inside, require
 _FIRST_ROWS, _LAST_ROWS = 64, 1024
 # Cells hold up to so many times B² numbers (B landmarks): as many as least squares' two matrices.
 _CELLS = 2
-# Forgetting factors of the stages; that of f multiplies them.
-_STAGE_FORGETTING = (1.0, 0.9998, 0.998)
+# Forgetting factors of the stages; that of f multiplies them. The last is for late columns.
+_STAGE_FORGETTING = (1.0, 0.9998, 0.998, 1.0)
+_LATE = 3
 # Bytes for the rows kept for the choice. Where fewer than _FIRST_ROWS fit, there are no cells.
 _KEPT_BYTES = 16 << 20
 
@@ -59,9 +64,7 @@ class CorrectedModel(ExplicitModel):
     ) -> None:
         super().__init__(feature_map, rule, loss, epsilon, n_outputs)
         self.stages: list[PairCells] = [PairCells(PairBins.none(), n_outputs)]
-        fitting = _KEPT_BYTES // (feature_map.n_features_in_ * 8)
-        last = next_power_of_two(min(_LAST_ROWS, fitting)) // 2
-        self.choice = self._new_choice(last) if last >= _FIRST_ROWS else None
+        self.choice = self._begun_choice()
         #: residuals of the rows kept for the choice
         self.residuals: Residuals = Residuals(n_outputs)
 
@@ -101,10 +104,23 @@ class CorrectedModel(ExplicitModel):
         X, y, weight = self.choice.rows()
         n_landmarks = self.map.n_components  # type: ignore[attr-defined]
         bins = PairBins.of(X, self.targets(y), _CELLS * n_landmarks**2 // (self.n_outputs + 1))
-        self.stages = [PairCells(bins, self.n_outputs, self._forgetting[0])]
-        self.stages[0].learn(X, self.residuals.rows, weight)
+        at = self._chosen_stage
+        cells = PairCells(bins, self.n_outputs, self._forgetting[at])
+        cells.learn(X, self.residuals.rows, weight)
+        self.stages[at:] = [cells]
         if self.choice.complete:
             self._end_choice()
+
+    @property
+    def _chosen_stage(self) -> int:
+        """The stage that columns are chosen for: s₀ until the later stages begin."""
+        return 0 if len(self.stages) < _LATE else _LATE
+
+    def _begun_choice(self) -> Warmup | None:
+        """No row yet; None where too few rows of so many columns fit."""
+        fitting = _KEPT_BYTES // (self.map.n_features_in_ * 8)
+        last = next_power_of_two(min(_LAST_ROWS, fitting)) // 2
+        return self._new_choice(last) if last >= _FIRST_ROWS else None
 
     def _new_choice(self, n: int) -> Warmup:
         return Warmup(n, self.map.n_features_in_, self.map.dtype_, _next_choice)
@@ -112,8 +128,9 @@ class CorrectedModel(ExplicitModel):
     def _end_choice(self) -> None:
         """Keep the columns and bins as they are, and begin the later stages."""
         self.choice, self.residuals = None, Residuals(self.n_outputs)
-        few, later = self.stages[0].bins.alone(), self._forgetting[1:]
-        self.stages += [PairCells(few, self.n_outputs, forgetting) for forgetting in later]
+        if self._chosen_stage == 0:
+            few, later = self.stages[0].bins.alone(), self._forgetting[1:_LATE]
+            self.stages += [PairCells(few, self.n_outputs, forgetting) for forgetting in later]
 
     @property
     def _forgetting(self) -> list[float]:
@@ -166,6 +183,16 @@ class CorrectedModel(ExplicitModel):
         self.residuals.add_class(position)
 
     def add_columns(self, n: int) -> None:
+        """As :meth:`widen`; columns are then chosen once more, by the rows from now on.
+
+        Where landmarks are still to be searched for, they will use the columns.
+        """
+        self.widen(n)
+        if self.choice is None and self.warmup is None:
+            self.choice = self._begun_choice()
+
+    def widen(self, n: int) -> None:
+        """Append n columns, 0 in all rows so far, which bring no news."""
         super().add_columns(n)
         if self.choice is not None:
             self.choice.add_columns(n)
@@ -199,3 +226,10 @@ class CorrectedModel(ExplicitModel):
             shape = (self.choice.count, self.n_outputs)
             check(state, {"residuals": Array(shape=shape, low=-1e153, high=1e153)})
             self.residuals.append(state["residuals"])
+
+
+class CorrectedOnce(CorrectedModel):
+    """Columns are chosen once: any value of a category that comes late is a column of its rows."""
+
+    def add_columns(self, n: int) -> None:
+        self.widen(n)

@@ -6,7 +6,7 @@ from typing import Any
 
 from onkel.annotations import MatrixLike, Seed
 from onkel.default.challenger import RestartingModel
-from onkel.default.corrected_by_cells import CorrectedModel
+from onkel.default.corrected_by_cells import CorrectedModel, CorrectedOnce
 from onkel.default.remembering import Remembering
 from onkel.explicit.model import ExplicitModel
 from onkel.learners.classification import OnlineClassifier
@@ -128,13 +128,21 @@ class _OnlineKernel(OverMap):
             raise ValueError(f"loss={self.loss!r} must be one of {', '.join(map(repr, _RULES))}")
         return _RULES[self.loss](1.0, self.forgetting)
 
-    def _make_model(self, d: int, rule: Any, loss: Loss, epsilon: float, n_outputs: int) -> Any:
+    def _make_model(
+        self,
+        d: int,
+        rule: Any,
+        loss: Loss,
+        epsilon: float,
+        n_outputs: int,
+        with_cells: type[CorrectedModel] = CorrectedModel,
+    ) -> Any:
         if self.average:
             raise ValueError(
                 "average=True cannot be used here: the weights are the solution of all rows so far"
             )
         corrected = self.pairs and isinstance(rule, LeastSquares)
-        representation = CorrectedModel if corrected else ExplicitModel
+        representation = with_cells if corrected else ExplicitModel
         parts = self._new_map(d), rule, loss, epsilon, n_outputs
         return RestartingModel(*parts, representation) if self.restart else representation(*parts)
 
@@ -159,7 +167,8 @@ class _OnlineKernel(OverMap):
 
     def _make_second(self, d: int) -> Any:
         """A least squares model of one output over rows of d columns."""
-        return self._make_model(d, LeastSquares(1.0, self.forgetting), Loss.SQUARED, 0.0, 1)
+        rule = LeastSquares(1.0, self.forgetting)
+        return self._make_model(d, rule, Loss.SQUARED, 0.0, 1, CorrectedOnce)
 
 
 @declared
