@@ -115,12 +115,12 @@ def test_another_loss_is_no_repetition():
     assert Result(case=replace(case.at({"loss": "hinge"})), **told).verdict == "met"
 
 
-#: training rows that were searched on where it was not all of them
-SEARCHED = {"kddcup99/fogd": 50_000, "kddcup99/bsgd-m": 20_000}
-#: test rows of sets where a batch learner's best is at an end of its grid
-N_TEST = {"cod-rna": 11_907, "kddcup99": 98_804}
-#: whose steps beyond an end of the grid wait to be run
-NOT_RUN = {"a9a/libsvm"}
+#: test rows of sets where a learner's best is at an end of its grid
+N_TEST = {"a9a": 16_281, "cod-rna": 11_907, "kddcup99": 98_804}
+
+
+#: whose step may be at the end of its grid: beyond it the weights only get another scale
+FLAT = {"kddcup99/fogd"}
 
 
 @pytest.mark.parametrize("dataset", ["a9a", "w7a", "w8a", "cod-rna", "kddcup99"])
@@ -132,10 +132,12 @@ def test_the_best_of_table_3_is_inside_of_its_grid(dataset):
     assert {result.case.algorithm for result in results} == set(online)
     for result in results:
         case = result.case
-        assert result.searched == SEARCHED.get(case.name, result.n_rows)
+        assert result.searched == result.n_rows
         assert case.parameters.get("average", False) == (case.algorithm in ("fogd", "nogd"))
         for name, values in case.search.grid.items():
-            assert min(values) < case.parameters[name] < max(values), (case.name, name)
+            inside = min(values) < case.parameters[name] < max(values)
+            flat = case.name in FLAT and name in result.at_edge  # see the test after the next
+            assert inside or flat, (case.name, name)
 
 
 @pytest.mark.parametrize("dataset", ["a9a", "w7a", "w8a", "cod-rna", "kddcup99"])
@@ -149,14 +151,14 @@ def test_batch_learners_of_table_3_are_searched_on_all_training_rows(dataset):
 
 
 def test_beyond_an_end_of_a_grid_of_table_3_nothing_is_better():
-    """Where a batch learner's best is at an end, a step beyond was run; it is as good at most.
+    """Where a learner's best is at an end, a step beyond was run; it is as good at most.
 
     As in a race, twice the deviation of a difference of two shares of the test rows counts.
     """
     kept = read("lsokl")
     tried = results_of(EXPERIMENTS["lsokl.reasons"], kept)
     table = results_of(EXPERIMENTS["lsokl.table3"], kept)
-    ends = [r for r in table if r.at_edge and r.case.name not in NOT_RUN]
+    ends = [r for r in table if r.at_edge]
     assert ends
     for end in ends:
         at, beyond, moved = end.case.parameters, [], set()
