@@ -98,7 +98,10 @@ def learned(
         if model is None:
             task, _ = choose_task(block.y, "auto")
             params = {"speed": speed} if learner == "okl" else {}
-            model = StreamModel(make_estimator(learner, task, params), encoder=stream.encoder)
+            estimator = make_estimator(learner, task, params)
+            if "random_state" in estimator.get_params():
+                estimator.set_params(random_state=SEED)
+            model = StreamModel(estimator, encoder=stream.encoder)
             if categories.startswith("kernel"):
                 model._statistics.scaler = EquallyFar(stream.encoder)
         told.append(model.learn(block))
