@@ -187,13 +187,13 @@ class CorrectedModel(ExplicitModel):
 
         Where landmarks are still to be searched for, they will use the columns.
         """
-        self.widen(n)
+        super().add_columns(n)
         if self.choice is None and self.warmup is None:
             self.choice = self._begun_choice()
 
     def widen(self, n: int) -> None:
         """Append n columns, 0 in all rows so far, which bring no news."""
-        super().add_columns(n)
+        super().widen(n)
         if self.choice is not None:
             self.choice.add_columns(n)
 

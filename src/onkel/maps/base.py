@@ -182,6 +182,9 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
             "from the start, or use one of onkel.maps"
         )
 
+    def expect_news(self) -> None:
+        """Columns that were appended may matter: a map that learns from rows looks at them."""
+
     def state_sizes(self) -> dict[str, int]:
         """In the fields of a map's state, "d" stands for the columns of a row."""
         return {"d": self.n_features_in_}

@@ -107,6 +107,7 @@ class LearnedLandmarks(FitSchedule):
         "_taught": Flag(),
         "_together": Flag(optional=True),
         "_owing": Flag(),
+        "_news": Flag(optional=True),
         "postponed": Flag(),
         "_resumed": Whole(high=2**58),
     }
@@ -141,6 +142,8 @@ class LearnedLandmarks(FitSchedule):
         super().start(d, dtype)
         # whether the widths were learned from labels
         self._taught = False
+        # True from the moment that a column comes to the end of the next search
+        self._news: bool | None = None
 
     def is_bounded(self) -> bool:
         return True
@@ -218,8 +221,10 @@ class LearnedLandmarks(FitSchedule):
             # after a first search the first rows are no better a start
             again = due >= 2 * self._first_search and not self._owed_by(due)
             starts, steps = [at] if again else [at, first], self._steps_for(len(X))
-            search = improve(starts, X, V, weight, steps, rng, units, least_gain=_LEAST_GAIN)
-            return (yield from search)
+            # few of the rows have a new column: a small search would see little of it
+            least = 0.0 if self._news else _LEAST_GAIN
+            at = yield from improve(starts, X, V, weight, steps, rng, units, least_gain=least)
+            self._news = None
         return at
 
     def fits_last(self, n: int) -> bool:
@@ -252,6 +257,9 @@ class LearnedLandmarks(FitSchedule):
         if "_fitted" in vars(self):
             self._fitted = self._fitted.with_columns(n)
         return None
+
+    def expect_news(self) -> None:
+        self._news = True
 
     @staticmethod
     def _standardised(Y: np.ndarray, weight: np.ndarray) -> np.ndarray:
