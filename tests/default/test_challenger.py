@@ -189,12 +189,12 @@ def test_a_challenger_searches_for_landmarks_only_when_it_has_won(monkeypatch):
                 break
             assert of_the_first_rows(both.current)
         else:
-            assert both.challenger.map.postponed
+            assert both.challenger.map.postponed_
             assert of_the_first_rows(both.challenger)
     # between two powers of two only the takeover can have started the search; it ran while a
     # 31st part more of the rows came
     assert 2100 < won < won + 64 < both.current.warmup.count < min(won + won // 31 + 64, 4000)
-    assert not both.current.map.postponed
+    assert not both.current.map.postponed_
     assert not of_the_first_rows(both.current)
 
 
@@ -202,7 +202,7 @@ def test_a_model_whose_first_rows_are_soon_gone_is_never_hasty():
     X, y = changing(4000, 2500)
     model = learner().partial_fit(X[:2640], y[:2640])
     assert model.model_.challenger is not None
-    assert not model.model_.challenger.map.postponed
+    assert not model.model_.challenger.map.postponed_
 
 
 @pytest.mark.parametrize("loss", ["squared", "logistic"])

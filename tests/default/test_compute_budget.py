@@ -59,7 +59,7 @@ def test_a_stream_that_flips_costs_at_most_twice_its_learning(speed, done):
         model.partial_fit(X[a : a + 64], y[a : a + 64], classes=[False, True])
         budget = model.model_.budget
         assert budget.followed <= budget.learned
-        waited |= model.map_.postponed
+        waited |= model.map_.postponed_
     assert sum(done) <= budget.learned + budget.followed
     assert len(model.changes_) >= 1
     if speed == "balanced":

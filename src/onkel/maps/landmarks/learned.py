@@ -108,7 +108,7 @@ class LearnedLandmarks(FitSchedule):
         "_together": Flag(optional=True),
         "_owing": Flag(),
         "_news": Flag(optional=True),
-        "postponed": Flag(),
+        "postponed_": Flag(),
         "_resumed": Whole(high=2**58),
     }
     n_components: int = 500
@@ -188,7 +188,7 @@ class LearnedLandmarks(FitSchedule):
             at = self._fitted.in_units(units, None if complete else first)
         if len(X) >= _FEWEST_ROWS and V.any() and (not self._taught or self._due(due)):
             at = yield from self._learned(at, first, units, groups, X, V, weight, due)
-            self._taught, self._owing = True, self.postponed
+            self._taught, self._owing = True, self.postponed_
         self._fitted: FittedLandmarks = FittedLandmarks(units, at)
 
     def _learned(

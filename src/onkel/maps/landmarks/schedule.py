@@ -45,7 +45,7 @@ class FitSchedule(FeatureMap):
     Searches can be postponed for as long as the first rows are kept.
     """
 
-    postponed: bool
+    postponed_: bool
 
     n_components: int
     n_warmup: int
@@ -59,7 +59,7 @@ class FitSchedule(FeatureMap):
     def start(self, d: int, dtype: DTypeLike) -> None:
         super().start(d, dtype)
         #: whether fits do not search now
-        self.postponed = False
+        self.postponed_ = False
         # whether a search was postponed and is owed, and at how many rows postponing ended
         self._owing, self._resumed = False, 0
         self._together = None
@@ -69,7 +69,7 @@ class FitSchedule(FeatureMap):
 
         When postponing ends after ``rows`` rows, the search owed is due after 1/31 more rows.
         """
-        self.postponed, self._resumed = on, rows
+        self.postponed_, self._resumed = on, rows
 
     def begin_beside(self, other: FeatureMap) -> None:
         assert isinstance(other, FitSchedule)
@@ -85,9 +85,9 @@ class FitSchedule(FeatureMap):
         if self._owing and self._owed_by(n + 1):
             return self._owed_at
         doubled = next_power_of_two(n)
-        if self.postponed and n >= self._settled:
+        if self.postponed_ and n >= self._settled:
             return max(self.warmup_rows(), doubled)
-        searches = not self.postponed and self.search_steps > 0
+        searches = not self.postponed_ and self.search_steps > 0
         if n >= max(self.n_components, FEW_ROWS if searches else 0):
             return doubled
         part = max(doubled // (2 * (_LAG if searches else _LAZY_LAG)), 1)
@@ -95,7 +95,7 @@ class FitSchedule(FeatureMap):
 
     def fit_is_due(self, n: int) -> bool:
         """False where landmarks and widths would stay as they are."""
-        return not (self.postponed and n > self._settled)
+        return not (self.postponed_ and n > self._settled)
 
     @property
     def _settled(self) -> int:
@@ -114,7 +114,7 @@ class FitSchedule(FeatureMap):
 
     @property
     def _steps(self) -> int:
-        return 0 if self.postponed else self.search_steps
+        return 0 if self.postponed_ else self.search_steps
 
     def rows_of_fit(self, due: int) -> int:
         """Fewer than ``due`` where a fit takes long: it is made while the others come."""
@@ -139,15 +139,15 @@ class FitSchedule(FeatureMap):
         if self._together:
             return False
         late = due > CHOICE_ROWS and (not self._taught or self._owed_by(due))
-        return (due == CHOICE_ROWS or late) and self.n_features_in_ > 1 and not self.postponed
+        return (due == CHOICE_ROWS or late) and self.n_features_in_ > 1 and not self.postponed_
 
     def _owed_by(self, due: int) -> bool:
         """Whether the fit due at ``due`` rows is one that was postponed."""
-        return self._owing and not self.postponed and due <= self._owed_at
+        return self._owing and not self.postponed_ and due <= self._owed_at
 
     def _searches(self, due: int) -> bool:
         """Whether a fit due at so many rows may search."""
-        if due < self._first_search or self.postponed:
+        if due < self._first_search or self.postponed_:
             return False
         return self._steps_for(int(due * _SEEN)) > 0
 
