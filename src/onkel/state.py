@@ -22,6 +22,8 @@ from onkel.parameters import is_whole
 #: named arrays and plain values, and groups of them
 State = dict[str, Any]
 Sizes = dict[str, int]
+#: types of the plain values, which JSON has, too
+PLAIN = frozenset((str, bool, int, float, type(None)))
 Fields = Mapping[str, "Field"]
 
 

@@ -192,7 +192,6 @@ class CorrectedModel(ExplicitModel):
             self.choice = self._begun_choice()
 
     def widen(self, n: int) -> None:
-        """Append n columns, 0 in all rows so far, which bring no news."""
         super().widen(n)
         if self.choice is not None:
             self.choice.add_columns(n)

@@ -164,13 +164,13 @@ class ExplicitModel(Model):
         self.n_outputs = 3 if self.n_outputs == 1 else self.n_outputs + 1
 
     def add_columns(self, n: int) -> None:
-        self.widen(n)
+        super().add_columns(n)
         self.map.expect_news()
 
     def widen(self, n: int) -> None:
         self.ahead = None
         place = self.map.add_columns(n)
-        super().add_columns(n)
+        super().widen(n)
         if self.training is not None:
             self.training.add_columns(n)
             if place is not None:

@@ -97,13 +97,13 @@ class Model(Stateful):
         raise NotImplementedError
 
     def add_columns(self, n: int) -> None:
+        """As :meth:`widen`, for columns that may matter: a model may start afresh or search."""
+        self.widen(n)
+
+    def widen(self, n: int) -> None:
         """Append n columns, 0 in all rows so far; f(x) is unchanged where they are 0."""
         if self.warmup is not None:
             self.warmup.add_columns(n)
-
-    def widen(self, n: int) -> None:
-        """As :meth:`add_columns`, but no model starts afresh: for columns that bring no news."""
-        self.add_columns(n)
 
     # ---- models of several parts ---------------------------------------------------------------
 

@@ -10,7 +10,7 @@ import numpy as np
 from onkel._version import __version__
 from onkel.annotations import JSON
 from onkel.errors import ModelFileError
-from onkel.state import State, Text, check, inside
+from onkel.state import PLAIN, State, Text, check, inside
 
 _MODULES = ("onkel.pipeline", "onkel.learners", "onkel.streams")
 """Classes that these modules list in ``__all__`` and that have a state may come from a file."""
@@ -82,7 +82,6 @@ def model_of_part(state: State, name: str) -> Any:
             return kind.from_state(own)
 
 
-_PLAIN = {str, bool, int, float, type(None)}
 _TAG = "__onkel__"
 """Key of the small dicts that stand, in the JSON, for what JSON has no word for."""
 
@@ -128,7 +127,7 @@ def _pack(value: object, path: str, arrays: dict[str, np.ndarray]) -> JSON:
         return _pack_array(value, path, arrays)
     if isinstance(value, np.generic) and value.dtype.kind in "biuf":
         return {_TAG: "scalar", "dtype": value.dtype.str, "value": value.item()}
-    if type(value) is list and set(map(type, value)) <= _PLAIN:
+    if type(value) is list and set(map(type, value)) <= PLAIN:
         return list(value)
     if isinstance(value, list | tuple):
         items = [_pack(item, _join(path, str(i)), arrays) for i, item in enumerate(value)]

@@ -16,10 +16,21 @@ import numpy as np
 from scipy import sparse
 
 from onkel.columns.notation import is_missing
-from onkel.state import Array, Field, Listed, Number, Sizes, State, Text, Whole, check, require
+from onkel.state import (
+    PLAIN,
+    Array,
+    Field,
+    Listed,
+    Number,
+    Sizes,
+    State,
+    Text,
+    Whole,
+    check,
+    require,
+)
 
 _TIMES: dict[str, Any] = {"datetime": datetime, "date": date, "time": time}
-_JSON = {bool, int, float, str, type(None)}
 
 
 def packed(values: Sequence[Any], where: str) -> np.ndarray | list[Any]:
@@ -31,7 +42,7 @@ def packed(values: Sequence[Any], where: str) -> np.ndarray | list[Any]:
         A value is neither text, a number, a time nor None; the error names it.
     """
     kinds = set(map(type, values))
-    if not kinds <= _JSON or len(kinds - {type(None)}) > 1:
+    if not kinds <= PLAIN or len(kinds - {type(None)}) > 1:
         values = [plain(value, where) for value in values]
         kinds = set(map(type, values))
     if float in kinds and kinds <= {float, type(None)}:
@@ -188,7 +199,7 @@ def _matrix_rows(state: State, n: int) -> list[Any]:
 
 def _cells(values: list[Any]) -> list[Any]:
     """Values of a column, as the numbers or texts that a table would make of them."""
-    if set(map(type, values)) <= _JSON:
+    if set(map(type, values)) <= PLAIN:
         return values
     return [_cell(value) for value in values]
 

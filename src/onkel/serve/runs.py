@@ -18,6 +18,7 @@ import numpy as np
 
 from onkel.annotations import Row
 from onkel.errors import DataError
+from onkel.state import PLAIN
 
 if TYPE_CHECKING:
     from onkel.pipeline import LateLabels, StreamModel
@@ -29,8 +30,6 @@ _ERRORS = (ValueError, TypeError, OverflowError)
 _LONGEST = 256
 # The square of a smaller target is no problem for any learner.
 _USUAL = 1e15
-# Types of values that a row may hold; others are looked at one by one.
-_PLAIN = frozenset((int, float, str, bool, type(None)))
 _ROW, _LABEL, _BOTH, _OTHER = "row", "label", "row with its label", "other"
 
 
@@ -183,7 +182,8 @@ def _columns(live: Live, run: list[Event]) -> list[dict[str, object]]:
         x = dict(event)
         for name in out:
             x.pop(name, None)
-        if not x or not _PLAIN.issuperset(map(type, x.values())):
+        # other values are looked at one by one
+        if not x or not PLAIN.issuperset(map(type, x.values())):
             break
         if x.keys() != names:
             if set(map(type, x)) != {str}:

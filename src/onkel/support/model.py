@@ -95,8 +95,8 @@ class SupportModel(StoredRows):
             self.warmup.add_class(position, from_signs=one)
         self.n_outputs = 3 if one else self.n_outputs + 1
 
-    def add_columns(self, n: int) -> None:
-        super().add_columns(n)
+    def widen(self, n: int) -> None:
+        super().widen(n)
         self.d += n
         if self.ready:
             self.S = with_zero_columns(self.S, n)

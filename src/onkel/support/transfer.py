@@ -215,8 +215,8 @@ class TransferModel(BudgetModel):
             self.carried = outputs_with_class(self.carried, position)
         super().add_output(position)
 
-    def add_columns(self, n: int) -> None:
-        super().add_columns(n)
+    def widen(self, n: int) -> None:
+        super().widen(n)
         if self.ready:
             self.features.add_columns(n)
 
