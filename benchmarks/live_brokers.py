@@ -24,7 +24,7 @@ from tests.serve.brokers.clients import CLIENTS
 from tests.serve.brokers.servers import SERVERS
 
 from benchmarks.live_http import cpu
-from benchmarks.live_pipe import LEARNERS, WARM, rows
+from benchmarks.live_pipe import LEARNERS, WARM, json_lines
 from benchmarks.timing import head, line
 
 _PATIENCE = 300.0
@@ -62,7 +62,7 @@ def most(client: Any, lines: list[bytes], process: int) -> tuple[float, float]:
 def waited(client: Any, reader: Any, rate: int, seconds: float, first: int) -> np.ndarray:
     """Milliseconds from sending a row to reading its answer, at a rate."""
     n = int(rate * seconds)
-    lines = rows(first + n)[first:]
+    lines = json_lines(first + n)[first:]
     sent, came = np.full(n, np.nan), np.full(n, np.nan)
     ready = threading.Event()
     reading = threading.Thread(target=_read, args=(reader, first, came, ready))
@@ -94,7 +94,7 @@ def _read(reader: Any, first: int, came: np.ndarray, ready: threading.Event) -> 
 
 def table(scheme: str, n: int, rate: int, seconds: float) -> None:
     """Print what all learners take at a broker where n rows lie, and then at a rate."""
-    lines = rows(WARM + n)
+    lines = json_lines(WARM + n)
     head("broker", "learner", "rows/s", "CPU µs", "at rows/s", "p50 ms", "p99 ms", "p99.9 ms")
     for learner, how in LEARNERS:
         with tempfile.TemporaryDirectory() as name, SERVERS[scheme](Path(name) / "b") as where:

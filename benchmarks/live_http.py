@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.live_pipe import LEARNERS, WARM
+from benchmarks.live_pipe import LEARNERS, WARM, rows
 from benchmarks.timing import head, line
 
 CONNECTIONS = 64
@@ -25,12 +25,6 @@ _REQUEST = (
     "POST {path} HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n"
     "content-length: {size}\r\n\r\n"
 )
-
-
-def rows(n: int) -> list[dict[str, Any]]:
-    """n rows of ten numbers with a class."""
-    X = np.random.default_rng(0).standard_normal((n, 10)).tolist()
-    return [{f"x{j}": v for j, v in enumerate(x)} | {"y": int(x[0] * x[1] > 0)} for x in X]
 
 
 class _Connection(asyncio.Protocol):

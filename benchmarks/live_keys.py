@@ -92,15 +92,14 @@ def where() -> None:
     gc.collect()
     found = tracemalloc.take_snapshot().traces
     tracemalloc.stop()
-    parts = {"copies to undo rows with": "model/transaction.py", "cells": "default/cells.py",
+    parts = {"copies to undo rows with": "/copy.py", "cells": "default/cells.py",
              "memory of labels": "onkel/memory/", "least squares": "onkel/exact/",
              "landmarks and their search": "onkel/maps/"}  # fmt: skip
     sizes = Counter[str]()
     for trace in found:
         files = [frame.filename for frame in trace.traceback]
-        copied = any(file.endswith("copy.py") for file in files)
-        sizes[next((name for name, file in parts.items() if any(file in own for own in files)
-                    and (copied or "undo" not in name)), "all else")] += trace.size  # fmt: skip
+        passed = [name for name, file in parts.items() if any(file in own for own in files)]
+        sizes[passed[0] if passed else "all else"] += trace.size
     print(f"\na default model of 1,000 rows: {len(live.to_bytes()) / 1e6:.1f} MB on disk, "
           f"{sum(sizes.values()) / 1e6:.1f} MB in memory")  # fmt: skip
     for name, size in sizes.most_common():

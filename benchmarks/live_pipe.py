@@ -15,6 +15,7 @@ import tempfile
 import threading
 import time
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -24,14 +25,15 @@ LEARNERS = (("pa", ()), ("krls", ("--set", "n_components=100")), ("okl", ("--set
 WARM = 3000
 
 
-def rows(n: int) -> list[bytes]:
-    """n lines with ten numbers and a class."""
-    X = np.random.default_rng(0).standard_normal((n, 10))
-    return [
-        json.dumps({"id": t} | {f"x{j}": v for j, v in enumerate(x)} | {"y": int(x[0] * x[1] > 0)})
-        .encode() + b"\n"
-        for t, x in enumerate(X.tolist())
-    ]  # fmt: skip
+def rows(n: int) -> list[dict[str, Any]]:
+    """n rows of ten numbers with a class."""
+    X = np.random.default_rng(0).standard_normal((n, 10)).tolist()
+    return [{f"x{j}": v for j, v in enumerate(x)} | {"y": int(x[0] * x[1] > 0)} for x in X]
+
+
+def json_lines(n: int) -> list[bytes]:
+    """The same as lines of JSON, with their numbers as ids."""
+    return [json.dumps({"id": t} | row).encode() + b"\n" for t, row in enumerate(rows(n))]
 
 
 def write(file: int, data: bytes) -> None:
@@ -58,7 +60,7 @@ def feed(file: int, lines: list[bytes], rate: float, written: list[float]) -> No
 def run(learner: str, how: tuple[str, ...], rate: int, seconds: float) -> None:
     """Print a line of the table."""
     n = max(int(rate * seconds), 5)
-    lines = rows(WARM + n)
+    events = json_lines(WARM + n)
     with tempfile.TemporaryDirectory() as folder:
         command = [sys.executable, "-m", "onkel", "live", str(Path(folder) / "m.onkel"),
                    "--task", "classification", "--algorithm", learner, *how,
@@ -68,13 +70,13 @@ def run(learner: str, how: tuple[str, ...], rate: int, seconds: float) -> None:
         assert live.stdout is not None
         source, answers = os.dup(live.stdin.fileno()), os.fdopen(os.dup(live.stdout.fileno()), "rb")
         live.stdin.close()
-        warm = threading.Thread(target=lambda: write(source, b"".join(lines[:WARM])))
+        warm = threading.Thread(target=lambda: write(source, b"".join(events[:WARM])))
         warm.start()
         for _ in range(WARM):
             answers.readline()
         warm.join()
         written: list[float] = []
-        writer = threading.Thread(target=feed, args=(source, lines[WARM:], rate, written))
+        writer = threading.Thread(target=feed, args=(source, events[WARM:], rate, written))
         writer.start()
         came = []
         for _ in range(n):
