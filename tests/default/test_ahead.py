@@ -35,31 +35,48 @@ def learned(stop):
     return model
 
 
-@pytest.mark.slow
-@pytest.mark.compiled
-def test_every_row_does_a_little_of_the_search(monkeypatch):
-    X, y = rows()
-    done, refit, model = [], ahead._refit, None
+def watch_steps(monkeypatch, note):
+    """Call ``note`` at every step of a fit that is made ahead."""
+    refit = ahead._refit
 
-    def counted(*what):
+    def noted(*what):
         work = refit(*what)
         while True:
             try:
                 share = next(work)
             except StopIteration as end:
                 return end.value
-            if model is not None:
-                done.append(model.n_rows_)
+            note()
             yield share
 
-    monkeypatch.setattr(ahead, "_refit", counted)
+    monkeypatch.setattr(ahead, "_refit", noted)
+
+
+@pytest.mark.slow
+@pytest.mark.compiled
+def test_every_row_does_a_little_of_the_search(monkeypatch):
+    X, y = rows()
     model = learned(BEGUN)
-    before = model.map_.landmarks_
+    before, done = model.map_.landmarks_, []
+    watch_steps(monkeypatch, lambda: done.append(model.n_rows_))
     one_by_one(model, X, y, BEGUN, DUE)
     steps = np.bincount(done)[BEGUN:]
     assert steps.sum() > 100
     assert steps.max() <= 3 * steps.sum() / (DUE - BEGUN)
     assert np.abs(model.map_.landmarks_ - before).max() > 0.01
+
+
+@pytest.mark.compiled
+def test_after_the_last_row_no_step_is_made_in_vain(monkeypatch):
+    X, y = rows()
+    done = []
+    watch_steps(monkeypatch, lambda: done.append(1))
+    model = learned(BEGUN)
+    before = len(done)
+    model.partial_fit(X[BEGUN:AMID], y[BEGUN:AMID])
+    in_vain = len(done) - before
+    model.partial_fit(X[AMID : AMID + 1], y[AMID : AMID + 1])
+    assert len(done) - before > 20 * max(in_vain, 1)
 
 
 @pytest.mark.slow

@@ -198,7 +198,7 @@ class ExplicitModel(Model):
         if rows <= self.warmup.count < due:
             if self.ahead is None or self.ahead.due != due:
                 self.ahead = Ahead(self, rows, due)
-            self.ahead.advance(self.warmup.count)
+            self.ahead.advance(self.warmup.count + 1)
 
     def refit(self) -> None:
         if self.warmup is None:

@@ -249,20 +249,22 @@ class Model(Stateful):
         """Learn rows from a to the next refit with the provisional fit, then refit and replay."""
         assert self.warmup is not None
         b, due = self.warmup.until_refit(weight, a)
+        self._go_ahead(due)
         if self.ready:
             self._learn_in_order(X[a:b], y[a:b], weight[a:b], P[a:b])
         self.warmup.keep(as_dense(X[a:b]), y[a:b], weight[a:b])
         if self.warmup.count == due:
             self.refit()
-        else:
-            self._go_ahead(due)
         return b
 
     def consolidate(self) -> None:
         """Fit once more on all rows that are kept, where that may help, and replay them."""
 
     def _go_ahead(self, due: int) -> None:
-        """Do part of the next fit, due at ``due`` rows, ahead of time, if the map allows it."""
+        """Do part of the next fit, due at ``due`` rows, ahead of time, if the map allows it.
+
+        Asked when the next row comes: after the last row of a file nothing is done in vain.
+        """
 
     def refit(self) -> None:
         """Fit on the first rows that have come and replay them; does nothing after the warm-up."""
