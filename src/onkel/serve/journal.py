@@ -296,8 +296,10 @@ class Journal:
 
 def _locked(folder: Path) -> int:
     """A lock on the folder, which ends with the process."""
-    import fcntl
-
+    try:
+        import fcntl
+    except ModuleNotFoundError:
+        raise JournalError(f"{folder}: a journal needs file locks as POSIX has them") from None
     file = os.open(folder / "lock", os.O_RDWR | os.O_CREAT, 0o600)
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
