@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 _EXIT = """\
@@ -50,7 +51,7 @@ def _verbs(group: Any, path: str) -> list[str]:
 
 def _verb(command: Any, name: str) -> list[str]:
     about = (command.help or "").replace("\f", "").strip()
-    lines = [f"## {name}\n", f"{_cell(about)}\n", "| | default | what it is |", "|---|---|---|"]
+    lines = [f"## {name}\n", *_about(about), "| | default | what it is |", "|---|---|---|"]
     for option in command.params:
         if option.name in ("help", "install_completion", "show_completion"):
             continue
@@ -62,6 +63,16 @@ def _verb(command: Any, name: str) -> list[str]:
         shown = "" if default in (None, (), [], "") or callable(default) else f"`{default}`"
         lines.append(f"| {called} | {shown} | {_cell(option.help or '')} |")
     return [*lines, ""]
+
+
+def _about(text: str) -> list[str]:
+    """What a verb does, and its examples as code."""
+    lines = []
+    for paragraph in re.split(r"\n\s*\n", text):
+        said = _cell(paragraph)
+        example = said.removeprefix("Example: ")
+        lines.append(f"{said}\n" if example == said else f"```console\n$ {example}\n```\n")
+    return lines
 
 
 def _cell(text: str) -> str:

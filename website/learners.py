@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from html import escape
 from typing import Any
 
 from onkel.algorithms import ALGORITHMS, DEFAULT
@@ -16,6 +17,10 @@ _FAMILIES = {
     "All rows stored": "support vectors without a budget: memory grows with the stream",
     "Linear": "no kernel: the baseline of every comparison",
 }
+# x_t and Σ_{i≠r}, but no name such as n_iter
+_SUBSCRIPT = re.compile(
+    r"(?<![\w`.])([A-Za-zΑ-Ωα-ω][⁺⁻]?)_(?:\{([^}]+)\}|([A-Za-z0-9]{1,2}))(?![A-Za-z0-9_`])"
+)
 _TASKS = {"binary": "two classes", "multiclass": "many classes", "regression": "regression"}
 
 
@@ -91,12 +96,12 @@ def _page(a: Any) -> str:
     main = classes[0]
     told = _sections(main.__doc__)
     first, *paragraphs = told[""].split("\n\n")
-    update, when, more = _sorted(paragraphs)
+    update, when, more = map(subscripts, _sorted(paragraphs))
     fixed = ", ".join(f"{key}={value!r}" for key, value in a.params.items())
     named = " and ".join(f"`onkel.{cls.__name__}`" for cls in classes)
     lines = [
         f"# {a.name}: {a.title}\n",
-        f"\n{first}\n",
+        f"\n{subscripts(first)}\n",
         f'<div class="onkel-facts" markdown>\n\n{_facts(a)}\n\n</div>\n',
         f"![{a.name}: two moons and a wave, in one pass]({_picture(a.name)}){{.onkel-portrait}}\n",
     ]
@@ -173,7 +178,8 @@ def table_of_parameters(classes: list[type]) -> str:
 
 
 def _cell(text: str) -> str:
-    return re.sub(r"(?<!\\)\|", r"\\|", " ".join(text.split())).replace("{", "&#123;")
+    text = subscripts(" ".join(text.split()))
+    return re.sub(r"(?<!\\)\|", r"\\|", text).replace("{", "&#123;")
 
 
 def _attributes(section: str) -> str:
@@ -183,6 +189,24 @@ def _attributes(section: str) -> str:
         name, _, kind = head.partition(" : ")
         lines.append(f"| `{name}` | {_cell(kind)}. {_cell(body)} |")
     return "\n".join(lines)
+
+
+def subscripts(text: str) -> str:
+    """x_t as HTML shows it, also in formulas that are written as code."""
+    parts = re.split(r"(`+[^`]*`+|^    .*$)", text, flags=re.MULTILINE)
+    return "".join(_code(part) if i % 2 else _lowered(part) for i, part in enumerate(parts))
+
+
+def _code(part: str) -> str:
+    """A piece of code, or a formula if it has an index."""
+    inner = part.strip("`")
+    if part.startswith("    ") or not _SUBSCRIPT.search(inner):
+        return part
+    return f"<code>{_lowered(escape(inner, quote=False)).replace('*', '&#42;')}</code>"
+
+
+def _lowered(text: str) -> str:
+    return _SUBSCRIPT.sub(lambda m: f"{m[1]}<sub>{m[2] or m[3]}</sub>", text)
 
 
 def plain(text: str) -> str:

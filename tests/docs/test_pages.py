@@ -10,6 +10,8 @@ import sys
 import pytest
 from tests.docs.pages import PAGES, ROOT, blocks, name
 
+from website import learners
+
 RUN = {"python", "sh"}
 OTHERS = {"", "text", "json", "bibtex", "js"}
 #: blocks that cannot run here, by page; the reason stands before each
@@ -72,6 +74,19 @@ def test_the_api_lists_all_that_is_public():
     assert set(onkel.__all__) - shown == set()
 
 
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("Σ_{i≠r} α_i κ(s_i, x)", "Σ<sub>i≠r</sub> α<sub>i</sub> κ(s<sub>i</sub>, x)"),
+        ("``w_j * g_tj²``", "<code>w<sub>j</sub> &#42; g<sub>tj</sub>²</code>"),
+        ("n_iter and `n_q=1`", "n_iter and <code>n<sub>q</sub>=1</code>"),
+        ("``n_components``, coef_", "``n_components``, coef_"),
+    ],
+)
+def test_an_index_is_shown_below_the_line(text, shown):
+    assert learners.subscripts(text) == shown
+
+
 def test_every_example_is_in_the_gallery():
     pytest.importorskip("mkdocs")
     from website.gallery import CHAPTERS, SCRIPTS
@@ -82,12 +97,12 @@ def test_every_example_is_in_the_gallery():
 
 
 def test_the_readme_is_short():
-    assert len((ROOT / "README.md").read_text().splitlines()) <= 120
+    assert len((ROOT / "README.md").read_text("utf8").splitlines()) <= 120
 
 
 @pytest.mark.parametrize("page", ["README.md", "CHANGELOG.md", "CONTRIBUTING.md"])
 def test_links_lead_to_files(page):
     # links of the site are checked when it is built
-    for target in re.findall(r"\]\(([^)#\s]+)", (ROOT / page).read_text()):
+    for target in re.findall(r"\]\(([^)#\s]+)", (ROOT / page).read_text("utf8")):
         if "://" not in target:
             assert (ROOT / page).parent.joinpath(target).exists(), target
