@@ -22,6 +22,7 @@ quick: $(STAMP)
 
 lint: $(STAMP)
 	$(BIN)/ruff check .
+	$(BIN)/ruff check --quiet --preview --select PLW1514 .  # a text file says its encoding
 	$(BIN)/ruff format --check .
 	$(BIN)/lint-imports --no-cache
 

@@ -141,7 +141,7 @@ def table(seconds: float) -> None:
 def cpu(process: int) -> float:
     """Seconds of processor time that a process has had; NaN where the system does not tell."""
     try:
-        found = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+        found = Path(f"/proc/{process}/stat").read_text("utf8").rpartition(")")[2].split()
     except OSError:
         return float("nan")
     return sum(map(int, found[11:13])) / os.sysconf("SC_CLK_TCK")

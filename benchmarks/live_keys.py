@@ -34,7 +34,7 @@ _TOGETHER = 50
 def memory() -> int:
     """Bytes of this process."""
     gc.collect()
-    return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    return int(Path("/proc/self/statm").read_text("utf8").split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
 
 def events(rng: np.random.Generator, key: int, first: int, n: int) -> list[dict[str, Any]]:

@@ -34,7 +34,7 @@ class Outcome:
 
 def _memory(name: str) -> float:
     """``VmRSS``, or the largest it has been, ``VmHWM``, in megabytes."""
-    for text in _STATUS.read_text().splitlines():
+    for text in _STATUS.read_text("utf8").splitlines():
         if text.startswith(f"{name}:"):
             return int(text.split()[1]) / 1024
     raise OSError(f"{_STATUS} has no line {name}")
@@ -43,7 +43,7 @@ def _memory(name: str) -> float:
 def _run(run: Callable[..., np.ndarray], X: np.ndarray, y: np.ndarray, batch: bool) -> Outcome:
     run(X[:_WARM], y[:_WARM])
     gc.collect()
-    _RESET.write_text("5")  # resets the peak
+    _RESET.write_text("5", "utf8")  # resets the peak
     before, began = _memory("VmRSS"), time.process_time()
     told = run(X, y)
     seconds, peak = time.process_time() - began, _memory("VmHWM")

@@ -181,7 +181,7 @@ def test_a_failed_run_replaces_no_model_and_no_report(rows, lines, tmp_path):
     assert (saved.read_bytes(), report.read_bytes()) == before
     assert onkel.load(tmp_path / "m.partial.onkel").n_rows == 3
     assert "m.partial.onkel holds the model of the first 3 rows" in " ".join(result.stderr.split())
-    assert "cut short" in (tmp_path / "r.partial.html").read_text()
+    assert "cut short" in (tmp_path / "r.partial.html").read_text("utf8")
 
 
 def test_rows_learned_before_an_error_in_mid_block_are_in_the_curve(tmp_path):

@@ -48,8 +48,8 @@ def test_the_table_says_mean_and_spread_and_marks_the_linear(rows, tmp_path):
     assert "pa (linear)" in result.stdout
     assert "±" in result.stdout
     assert "a seeded shuffle of all rows" in result.stderr
-    assert "pa (linear)" in report.read_text()
-    assert "±" in report.read_text()
+    assert "pa (linear)" in report.read_text("utf8")
+    assert "±" in report.read_text("utf8")
 
 
 def test_every_algorithm_sees_the_same_rows_in_the_same_orders(rows):
@@ -161,7 +161,7 @@ def test_demo_writes_models_reports_and_curves(tmp_path):
     for name in ("digits", "generated"):
         assert f"{name}.onkel" in result.stdout
         assert (out / f"{name}.png").read_bytes().startswith(b"\x89PNG")
-        assert "<svg" in (out / f"{name}.html").read_text()
+        assert "<svg" in (out / f"{name}.html").read_text("utf8")
         assert onkel.load(out / f"{name}.onkel").n_rows > 1000
 
 
@@ -259,7 +259,7 @@ def test_forms_of_the_table_and_a_figure(rows, tmp_path):
     assert rule.startswith("| --- | ---: |")
     assert " % * | best |" in fogd
     assert " % |" in pa  # no star: a linear learner cannot learn this
-    assert figure.read_text().lstrip().startswith("<?xml")
+    assert figure.read_text("utf8").lstrip().startswith("<?xml")
     table = run(*args, "--runs", 2, "--table", "csv").stdout.splitlines()
     assert table[0].startswith("learner,metric,mean,std,runs,n_rows")
     assert [line.split(",")[0] for line in table[1:]] == ["fogd:n_components=30", "pa"]

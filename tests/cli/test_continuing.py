@@ -76,7 +76,7 @@ def test_the_score_of_the_new_file_stands_beside_that_of_all(days):
     shown = run(*learn, "--report", days / "r.html").stdout
     assert "this source" in shown
     assert f"{part['value']:.2f} %" in shown
-    report = (days / "r.html").read_text()
+    report = (days / "r.html").read_text("utf8")
     assert "Learning curve of this source" in report
     assert f"{part['value']:.2f} %" in report
 

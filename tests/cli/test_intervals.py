@@ -157,6 +157,6 @@ def test_the_report_has_a_picture_of_the_last_rows(learned, tmp_path):
     page = tmp_path / "report.html"
     args = ("learn", learned / "train.csv", "-t", "y", "--set", "speed=fast", "--report", page)
     assert run(*args, "--intervals", 90).exit_code == 0
-    assert "The last rows and their bounds" in page.read_text()
+    assert "The last rows and their bounds" in page.read_text("utf8")
     assert run(*args).exit_code == 0
-    assert "The last rows and their bounds" not in page.read_text()
+    assert "The last rows and their bounds" not in page.read_text("utf8")

@@ -58,7 +58,7 @@ def test_a_classifier_is_learned_saved_and_reported(rows, tmp_path):
     model = onkel.load(save)
     assert model.n_rows == 6000
     assert model.settings["target"] == "label"
-    page = report.read_text()
+    page = report.read_text("utf8")
     assert page.startswith("<!doctype html>")
     assert "<svg" in page
     assert "src=" not in page

@@ -424,7 +424,7 @@ def test_predict_shows_the_measures_that_learn_shows(tmp_path):
     assert found["confusion"]["rows"] == confusion_matrix(y, predicted).tolist()
     for word in ("AUC", "log loss", "baselines", "recall", "late as early", "majority"):
         assert word in result.stderr
-    assert "Confusion" in (tmp_path / "r.html").read_text()
+    assert "Confusion" in (tmp_path / "r.html").read_text("utf8")
 
 
 @pytest.mark.parametrize(

@@ -31,16 +31,16 @@ def make_files() -> None:
     for name, n in (("flights", 600), ("tomorrow", 100)):
         X = rng.normal(size=(n, 2)).round(3).tolist()
         rows = [f"{a},{b},{'AB'[a > 0]},{'yes' if a * b > 0 else 'no'}\n" for a, b in X]
-        Path(f"{name}.csv").write_text("distance,hour,carrier,delayed\n" + "".join(rows))
+        Path(f"{name}.csv").write_text("distance,hour,carrier,delayed\n" + "".join(rows), "utf8")
     for name, n in (("sites", 600), ("sites-tomorrow", 12)):
         warmth = rng.normal(15, 5, n).round(1).tolist()
         rows = [f"{'nsw'[i % 3]},{w},{100 - 2 * w:.1f}\n" for i, w in enumerate(warmth)]
-        Path(f"{name}.csv").write_text("site,warmth,load\n" + "".join(rows))
+        Path(f"{name}.csv").write_text("site,warmth,load\n" + "".join(rows), "utf8")
     for name, n in (("prices", 600), ("new-prices", 50)):
         size = rng.uniform(20, 140, n).round(1).tolist()
         rows = [f"{s},{3 * s + rng.normal():.2f}\n" for s in size]
-        Path(f"{name}.csv").write_text("size,price\n" + "".join(rows))
-    with gzip.open("metro.csv.gz", "wt") as file:
+        Path(f"{name}.csv").write_text("size,price\n" + "".join(rows), "utf8")
+    with gzip.open("metro.csv.gz", "wt", encoding="utf8") as file:
         file.write("hour,weather,traffic_volume\n")
         file.writelines(
             f"2024-05-{1 + t // 24:02} {t % 24:02}:00,{['dry', 'wet'][t % 7 == 0]},"
@@ -48,7 +48,7 @@ def make_files() -> None:
         )  # fmt: skip
     events = [{"id": i, "size": 20.0 + i} for i in range(80)]
     events += [{"id": i, "price": 60.0 + 3 * i} for i in range(60)]
-    Path("orders.jsonl").write_text("".join(json.dumps(event) + "\n" for event in events))
+    Path("orders.jsonl").write_text("".join(json.dumps(event) + "\n" for event in events), "utf8")
     _partitions()
 
 

@@ -96,7 +96,7 @@ def test_changes_are_marked(tmp_path):
     (change,) = model.changes_
     assert 3000 < change < 4000
     write_html(run, tmp_path / "r.html", model=model)
-    assert f"restarted after row {change:,}" in (tmp_path / "r.html").read_text()
+    assert f"restarted after row {change:,}" in (tmp_path / "r.html").read_text("utf8")
 
 
 def test_a_learner_below_its_baseline_is_said_to_be():

@@ -30,7 +30,7 @@ MOST, REMEMBER = 1_000, 2_000
 def memory():
     """Bytes of the process."""
     gc.collect()
-    return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    return int(Path("/proc/self/statm").read_text("utf8").split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
 
 def new_models(folder):

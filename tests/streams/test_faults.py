@@ -194,7 +194,7 @@ def test_a_target_of_text_after_numbers_in_rows(collect):
 
 @pytest.mark.parametrize("how", ["closed", "none"])
 def test_closed_standard_input(monkeypatch, how):
-    stdin = io.TextIOWrapper(io.BytesIO(b"a,y\n1,2\n"))
+    stdin = io.TextIOWrapper(io.BytesIO(b"a,y\n1,2\n"), encoding="utf8")
     stdin.close()
     monkeypatch.setattr(sys, "stdin", stdin if how == "closed" else None)
     with pytest.raises(DataError, match=r"standard input.*closed.*give a file"):

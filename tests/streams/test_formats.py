@@ -87,12 +87,12 @@ def test_all_sources_agree(table, tmp_path, collect):
 def test_standard_input(table, tmp_path, collect, monkeypatch, name):
     data = open_stream(dict(sources(table, tmp_path))[name], target="y")
     raw = (tmp_path / name).read_bytes()
-    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(raw)))
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(raw), encoding="utf8"))
     kind = {"a.arrows": "arrow"}.get(name, name[2:])
     stream = open_stream("-", format=kind, target="y")
     assert stream.source == "standard input"
     np.testing.assert_array_equal(collect(stream)[0], collect(data)[0])
-    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(raw)))
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(raw), encoding="utf8"))
     with pytest.raises(DataError, match="name does not tell the format"):
         open_stream("-")
     with pytest.raises(DataError, match="pipe"):
@@ -351,7 +351,9 @@ def test_numbers_among_text_are_text(collect):
 def test_an_arrow_file_in_a_pipe_is_refused_with_what_to_do(table, tmp_path, monkeypatch):
     with pa.ipc.new_file(tmp_path / "a.arrow", table.schema) as file:
         file.write_table(table)
-    text = io.TextIOWrapper(io.BufferedReader(io.BytesIO((tmp_path / "a.arrow").read_bytes())))
+    text = io.TextIOWrapper(
+        io.BufferedReader(io.BytesIO((tmp_path / "a.arrow").read_bytes())), encoding="utf8"
+    )
     monkeypatch.setattr(sys, "stdin", text)
     with pytest.raises(DataError, match="from a pipe"):
         open_stream("-", format="arrow", target="y")

@@ -78,7 +78,7 @@ def test_missing_values(tmp_path, collect):
 
 def test_pipe_and_width(tmp_path, collect, monkeypatch):
     text = b"1 1:4 2:1\n0 3:1\n"
-    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text)))
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text), encoding="utf8"))
     assert collect(open_stream("-", format="svmlight"))[0].shape == (2, 3)
     f = tmp_path / "a.svm"
     f.write_bytes(text)
