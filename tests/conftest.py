@@ -78,6 +78,19 @@ def oracle():
 
 
 @pytest.fixture
+def on_device(monkeypatch):
+    """The device "cuda", whose array library is NumPy."""
+    from tests.numerics.stand_in import Library
+
+    from onkel.numerics import devices
+
+    devices.device_named.cache_clear()
+    monkeypatch.setitem(devices._LIBRARIES, "cuda", Library)
+    yield devices.device_named("cuda")
+    devices.device_named.cache_clear()
+
+
+@pytest.fixture
 def collect():
     """Read a stream to its end or its error: (X, y, error, sizes of the blocks)."""
 

@@ -306,3 +306,22 @@ def test_rows_since_the_anchor_stay_when_their_room_grows():
     few = RowsSince(5, 2, 100)
     few.append(U[:, :3], L[:3, :0], L[:3, :3], v[:3])
     assert few._L.nbytes < since._L.nbytes / 5
+
+
+@pytest.mark.parametrize("forgetting", [1.0, 0.99])
+@pytest.mark.parametrize("n_outputs", [1, 3])
+def test_products_on_a_device_are_those_of_the_processor(forgetting, n_outputs, on_device):
+    rng = np.random.default_rng(0)
+    Z, Y = rng.standard_normal((700, 60)), rng.standard_normal((700, n_outputs))
+    weight = rng.uniform(0.2, 2.0, 700) * (rng.random(700) > 0.1)
+    here, there = (
+        RecursiveLeastSquares(60, n_outputs, 0.1, forgetting, None, device)
+        for device in (None, on_device)
+    )
+    for a in (0, 100, 101, 110, 300):
+        b = {0: 100, 100: 101, 101: 110, 110: 300, 300: 700}[a]
+        P, Q = (one.learn(Z[a:b], Y[a:b], weight[a:b]) for one in (here, there))
+        np.testing.assert_allclose(Q, P, rtol=1e-8, atol=1e-8)
+    np.testing.assert_allclose(there.weights(), here.weights(), rtol=1e-8, atol=1e-10)
+    np.testing.assert_allclose(np.triu(there.sums.R), np.triu(here.sums.R), rtol=1e-10, atol=1e-10)
+    np.testing.assert_array_equal(np.tril(there.sums.R, -1), np.tril(here.sums.R, -1))

@@ -8,6 +8,7 @@ from scipy.optimize import brentq
 from scipy.special import expit
 
 from onkel import ExplicitKernelRegressor, OnlineKernelClassifier
+from onkel.exact.newton import RecursiveNewton
 from onkel.explicit.model import ExplicitModel
 from onkel.losses import Loss
 from onkel.maps import IdentityFeatures
@@ -113,3 +114,15 @@ def test_what_it_is_not_for():
         ExplicitKernelRegressor(rule="newton").fit(np.ones((3, 2)), [1.0, 2.0, 3.0])
     with pytest.raises(ValueError, match="loss='hinge' must be one of 'squared', 'logistic'"):
         OnlineKernelClassifier(loss="hinge").fit(np.ones((3, 2)), [0, 1, 0])
+
+
+@pytest.mark.parametrize("n_outputs", [1, 3])
+def test_products_on_a_device_are_those_of_the_processor(n_outputs, on_device):
+    rng = np.random.default_rng(0)
+    Z, weight = rng.standard_normal((600, 40)), rng.uniform(0.2, 2.0, 600)
+    Y = np.sign(rng.standard_normal((600, n_outputs)))
+    here, there = (RecursiveNewton(40, n_outputs, 0.1, 0.999, None, of) for of in (None, on_device))
+    for a, b in ((0, 100), (100, 108), (108, 600)):
+        P, Q = (one.learn(Z[a:b], Y[a:b], weight[a:b]) for one in (here, there))
+        np.testing.assert_allclose(Q, P, rtol=1e-8, atol=1e-8)
+    np.testing.assert_allclose(there.weights(), here.weights(), rtol=1e-8, atol=1e-10)

@@ -11,10 +11,10 @@ from onkel import OnlineKernelClassifier, OnlineKernelRegressor
 from onkel.maps import LearnedLandmarks
 from onkel.maps.landmarks import evidence as ev
 from onkel.maps.landmarks import first_widths as first_widths_module
-from onkel.maps.landmarks.climb import Rows, judged
-from onkel.maps.landmarks.evidence import gradient
+from onkel.maps.landmarks.climb import judged
 from onkel.maps.landmarks.first_widths import first_widths, objective, prior_mean
 from onkel.maps.landmarks.fitted import TailCurves, Units
+from onkel.maps.landmarks.gradient import gradient
 from onkel.maps.landmarks.rational import kernel_columns
 from onkel.maps.landmarks.search import (
     drawn,
@@ -23,6 +23,7 @@ from onkel.maps.landmarks.search import (
     steps_of_search,
     work_of_search,
 )
+from onkel.maps.landmarks.searched import Rows, SearchedRows
 from onkel.numerics.in_steps import finished
 from onkel.numerics.linalg import inverse_in_place
 
@@ -230,11 +231,12 @@ def test_held_out_rows_choose_the_penalty_where_factors_fail_too():
     S = np.repeat(X[60:100].astype(float), 5, axis=0)
     at = ev.Landmarks(S, np.full(4, -3.0), np.log(1e-8))
     sums = ev.sums_of(at, *learn.of_sums)
-    work = judged(at, sums, judge)
+    rows = SearchedRows(learn, judge, len(S))
+    work = judged(at, sums, rows)
     steps = list(work)
     assert steps.count(False) > 0
     assert steps.count(True) == 6
-    found = finished(judged(at, sums, judge))
+    found = finished(judged(at, sums, rows))
 
     def error(ridge):
         alpha = sums.alpha(sums.factor(ridge)).astype(np.float32)

@@ -32,6 +32,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from onkel.exact.matrices import (
+    FEW_ROWS,
     NOTHING,
     Known,
     RowsSince,
@@ -40,7 +41,9 @@ from onkel.exact.matrices import (
     require_equal,
     wider,
 )
+from onkel.exact.on_device import FactorOnDevice
 from onkel.numerics.arrays import inserted
+from onkel.numerics.devices import Device
 from onkel.numerics.linalg import BlockFactor
 from onkel.numerics.threads import n_threads, side_by_side
 from onkel.state import Fields, Part, Sizes, State, Stateful, require
@@ -72,6 +75,7 @@ class RecursiveLeastSquares(Stateful):
     """The sums R (m, m) and b (m, K), the last anchor, and the rows since.
 
     ``prior`` is K₀ (m, m), the identity if None; ``ridge`` > 0; ``forgetting`` λ in (0, 1].
+    ``device``: where products of blocks of rows are made, other than in the processor.
     """
 
     since: RowsSince
@@ -85,9 +89,13 @@ class RecursiveLeastSquares(Stateful):
         ridge: float,
         forgetting: float,
         prior: np.ndarray | None = None,
+        device: Device | None = None,
     ) -> None:
         self.forgetting = forgetting
-        self.sums: Sums = Sums(m, n_outputs, ridge, forgetting, prior)
+        self._device = device
+        # a copy of the last anchor's factor
+        self._there: FactorOnDevice | None = None
+        self.sums: Sums = Sums(m, n_outputs, ridge, forgetting, prior, device)
         #: rows from anchor to anchor, and the share by which a factor's penalty is larger
         self.period: int = ANCHOR_ROWS
         self.lead: float = 0.0
@@ -212,9 +220,18 @@ class RecursiveLeastSquares(Stateful):
 
     def _innovations(self, Zs: np.ndarray, residual: np.ndarray) -> Innovations:
         """U = C⁻ᵀ Zᵀ (m, n), the rows [L21, L22] by which L grows, and v (n, K)."""
-        U = self.factor.transposed(Zs)
-        L21, S = self.since.products(U)
+        U, L21, S = self._products(Zs)
         return U, L21, *self.since.innovations(L21, S, residual)
+
+    def _products(self, Zs: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """U = C⁻ᵀ Zᵀ (m, n), L21, and Z P Zᵀ of the rows, lower triangle (n, n)."""
+        if self._device is None or len(Zs) < FEW_ROWS:
+            U, S = self.factor.transposed(Zs), None
+        else:
+            if self._there is None or self._there.factor is not self.factor:
+                self._there = FactorOnDevice(self.factor, self._device)
+            U, S = self._there.products(Zs)
+        return U, *self.since.products(U, S)
 
     def can_sum(self, weight: np.ndarray) -> bool:
         """Whether rows of these weights fill one period, so that only their sums remain."""

@@ -10,8 +10,10 @@ import numpy as np
 from scipy.linalg.blas import dsyrk
 from scipy.linalg.lapack import dpotrf, dtrtrs
 
+from onkel.exact.on_device import gram_on_device
 from onkel.merging import joined
 from onkel.numerics.arrays import inserted
+from onkel.numerics.devices import Device
 from onkel.numerics.linalg import add_gram, cholesky_lower, lower_gram
 from onkel.state import Array, Fields, Sizes, State, Stateful, require
 
@@ -57,7 +59,9 @@ class Sums(Stateful):
         ridge: float,
         forgetting: float,
         prior: np.ndarray | None = None,
+        device: Device | None = None,
     ) -> None:
+        self._device = device
         self.ridge: float = ridge
         self.forgetting: float = forgetting
         self.prior: np.ndarray = np.asfortranarray(np.eye(m) if prior is None else prior) * ridge
@@ -71,6 +75,8 @@ class Sums(Stateful):
         """Add rows, scaled by the roots of their weights, to R and b."""
         if len(Zs) < FEW_ROWS:
             self.R = dsyrk(1.0, Zs.T, beta=1.0, c=self.R, overwrite_c=1)
+        elif self._device is not None:
+            self.R += gram_on_device(Zs, self._device)
         else:
             add_gram(self.R, Zs)
         if len(Zs) == 1 and Ys.shape[1] > _MANY_OUTPUTS:
@@ -227,10 +233,14 @@ class RowsSince(Stateful):
         n = self.count
         return np.asarray(dtrtrs(self._L[:n, :n], self._U[:n] @ U, lower=1)[0]).T
 
-    def products(self, U: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """:meth:`rows_of_L`, and Z P Zᵀ of the rows, lower triangle (n, n)."""
+    def products(self, U: np.ndarray, S: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
+        """:meth:`rows_of_L`, and Z P Zᵀ of the rows, lower triangle (n, n).
+
+        ``S``: UᵀU, if known.
+        """
         L21 = self.rows_of_L(U)
-        S = dsyrk(1.0, U.T, lower=1) if U.shape[1] < FEW_ROWS else lower_gram(U)
+        if S is None:
+            S = dsyrk(1.0, U.T, lower=1) if U.shape[1] < FEW_ROWS else lower_gram(U)
         return L21, S - L21 @ L21.T if L21.size else S
 
     def innovations(

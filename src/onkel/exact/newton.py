@@ -13,6 +13,7 @@ from scipy.special import expit
 
 from onkel.exact.least_squares import RecursiveLeastSquares
 from onkel.losses import sigmoid
+from onkel.numerics.devices import Device
 from onkel.numerics.jit import jit
 
 # A row predicted with certainty has no curvature; less than this would be lost in rounding.
@@ -88,14 +89,14 @@ class RecursiveNewton(RecursiveLeastSquares):
         ridge: float,
         forgetting: float,
         prior: np.ndarray | None = None,
+        device: Device | None = None,
     ) -> None:
-        super().__init__(m, n_outputs, 0.25 * ridge, forgetting, prior)
+        super().__init__(m, n_outputs, 0.25 * ridge, forgetting, prior, device)
 
     def _learn_rows(self, Z: np.ndarray, Y: np.ndarray, weight: np.ndarray) -> np.ndarray:
         used, n = weight > 0.0, len(Z)
         fade = self.forgetting ** -(self.since.count + np.cumsum(used)).astype(np.float64)
-        U = self.factor.transposed(Z)
-        L21, G = self.since.products(U)
+        U, L21, G = self._products(Z)
         F = np.ascontiguousarray(Z @ self.w0 + L21 @ self.since.v)
         L, v, s, goal = np.zeros((n, n)), np.zeros(F.shape), np.zeros(n), np.zeros(F.shape)
         _learn_in_order(np.ascontiguousarray(G), F, _indicators(Y), weight, fade, L, v, s, goal)

@@ -15,6 +15,7 @@ from onkel.exact.newton import RecursiveNewton
 from onkel.explicit import loop
 from onkel.merging import joined, require_same
 from onkel.model.labels import outputs_with_class, targets_of
+from onkel.numerics.devices import device_named
 from onkel.rules import base as places
 from onkel.rules.base import Rule, RuleKind, UpdateContext
 from onkel.rules.second_order import ExactScalars
@@ -61,7 +62,8 @@ class Weights(Stateful):
         self.matrix: RecursiveLeastSquares | None = None
         if rule.kind.exact:
             ridge, forgetting = ExactScalars.of(self._par)
-            self.matrix = _EXACT[rule.kind](shape[1], shape[0], ridge, forgetting, prior)
+            device = device_named(rule.device)
+            self.matrix = _EXACT[rule.kind](shape[1], shape[0], ridge, forgetting, prior, device)
 
     @property
     def W(self) -> np.ndarray:

@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 _PLAIN = (str, int, float, bool, type(None), np.ndarray)
 # Parameters that set the size of arrays from the start.
 _SIZES = ("n_components", "n_candidates", "n_mixtures", "n_transfer", "n_per_row", "n_parts")
+# Parameters that say where a machine computes, and not what: no file holds them.
+_OF_MACHINE = ("device",)
 # Columns that a file may have, however little it holds.
 _MANY = 1 << 24
 
@@ -130,7 +132,8 @@ def _set_fitted_state(learner: Any, state: State) -> None:
 
 def params_to_state(owner: BaseEstimator) -> State:
     """The constructor's parameters of ``owner`` as plain data."""
-    return {name: _encode(name, value) for name, value in owner.get_params(deep=False).items()}
+    params = owner.get_params(deep=False).items()
+    return {name: _encode(name, value) for name, value in params if name not in _OF_MACHINE}
 
 
 def params_from_state(state: State) -> State:

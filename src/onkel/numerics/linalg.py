@@ -164,7 +164,8 @@ class BlockFactor:
         self.C = np.ascontiguousarray(C)
         m = len(C)
         parts = [slice(a, min(a + _WIDTH, m)) for a in range(0, m, _WIDTH)]
-        self._blocks = [(part, dtrtri(C[part, part])[0]) for part in parts]
+        #: places in the diagonal, and the inverses
+        self.blocks = [(part, dtrtri(C[part, part])[0]) for part in parts]
 
     def __deepcopy__(self, memo: dict[int, object]) -> BlockFactor:
         # it never changes
@@ -194,7 +195,7 @@ class BlockFactor:
         if len(Z) < _FEW_ROWS:
             return np.ascontiguousarray(dtrsm(1.0, self.C.T, Z.T, lower=1))
         U = np.array(Z.T, order="C")
-        for part, inverse in self._blocks:
+        for part, inverse in self.blocks:
             if part.start:
                 U[part] -= self.C[: part.start, part].T @ U[: part.start]
             U[part] = inverse.T @ U[part]

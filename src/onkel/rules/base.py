@@ -76,6 +76,8 @@ class Rule(BaseEstimator):
     kind: RuleKind
     #: losses the rule may be used with; None for all
     losses: tuple[str, ...] | None = None
+    #: where the products of the exact rules are made
+    device: str = "cpu"
     #: the rule's own losses, by task; they replace the estimator's ``loss``
     own_loss: dict[str, str] | None = None
     #: True when the rule works on single features, so that it needs a map with features from row 1

@@ -6,7 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from onkel.parameters import positive
+from onkel.numerics.devices import DEVICES, device_named
+from onkel.parameters import one_of, positive
 from onkel.rules.base import OWN, Rule, RuleKind, vector
 
 
@@ -35,6 +36,8 @@ class LeastSquares(Rule):
     forgetting : float, default=1.0
         In (0, 1]: every further row multiplies a row's influence by this; 0.999 remembers about
         1 000 rows.
+    device : {"cpu", "cuda"}, default="cpu"
+        "cuda": the products of blocks of rows are made on a GPU, by CuPy.
 
     Notes
     -----
@@ -51,11 +54,13 @@ class LeastSquares(Rule):
     by_feature = True
     own_loss: dict[str, str] | None = {"classification": "squared", "regression": "squared"}  # noqa: RUF012
 
-    def __init__(self, ridge: float = 0.01, forgetting: float = 1.0) -> None:
+    def __init__(self, ridge: float = 0.01, forgetting: float = 1.0, device: str = "cpu") -> None:
         self.ridge = ridge
         self.forgetting = forgetting
+        self.device = device
 
     def parameters(self) -> np.ndarray:
+        device_named(one_of(self, "device", DEVICES))
         ridge, forgetting = positive(self, "ridge"), positive(self, "forgetting")
         if forgetting > 1.0:
             raise ValueError(f"forgetting={self.forgetting!r} must be above 0 and at most 1")
@@ -77,6 +82,8 @@ class LogisticNewton(Rule):
         Penalty (ridge/8)‖w‖² > 0; near p = ½ it equals that of least squares on ±1.
     forgetting : float, default=1.0
         In (0, 1]: every further row multiplies a row's influence by this.
+    device : {"cpu", "cuda"}, default="cpu"
+        As in :class:`LeastSquares`.
 
     Notes
     -----
@@ -93,9 +100,10 @@ class LogisticNewton(Rule):
     by_feature = True
     own_loss: dict[str, str] | None = {"classification": "logistic"}  # noqa: RUF012
 
-    def __init__(self, ridge: float = 0.01, forgetting: float = 1.0) -> None:
+    def __init__(self, ridge: float = 0.01, forgetting: float = 1.0, device: str = "cpu") -> None:
         self.ridge = ridge
         self.forgetting = forgetting
+        self.device = device
 
     def loss_name(self, loss: str, task: str) -> str:
         """ "logistic"; ValueError for regression."""
@@ -107,4 +115,4 @@ class LogisticNewton(Rule):
         return "logistic"
 
     def parameters(self) -> np.ndarray:
-        return LeastSquares(self.ridge, self.forgetting).parameters()
+        return LeastSquares(self.ridge, self.forgetting, self.device).parameters()

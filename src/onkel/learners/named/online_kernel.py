@@ -111,6 +111,13 @@ class _OnlineKernel(OverMap):
         doc="Most groups (``groups=``) with a memory of their own: those seen last. 1 kB each.",
     )
     feedback: bool = True
+    device: str = param(
+        default="cpu",
+        kind='{"cpu", "cuda"}',
+        doc='"cuda": the products of the search, and those of blocks of rows with the matrix of '
+        "least squares, are made on an NVIDIA GPU (``pip install 'onkel[cuda]'``). It is not "
+        "saved: a loaded model learns on the processor.",
+    )
     dtype: str = "float64"
     random_state: Seed = param(
         default=0, kind="int, RandomState or None", doc="Which rows the search holds out."
@@ -121,12 +128,12 @@ class _OnlineKernel(OverMap):
             rows, steps, budget = SPEEDS[one_of(self, "speed", SPEEDS)]
         else:
             (rows, steps, _), budget = SPEEDS["balanced"], non_negative(self, "speed")
-        return LearnedLandmarks(self.n_components, rows, steps, budget)
+        return LearnedLandmarks(self.n_components, rows, steps, budget, device=self.device)
 
     def _make_rule(self) -> LeastSquares | LogisticNewton:
         if self.loss not in _RULES:
             raise ValueError(f"loss={self.loss!r} must be one of {', '.join(map(repr, _RULES))}")
-        return _RULES[self.loss](1.0, self.forgetting)
+        return _RULES[self.loss](1.0, self.forgetting, self.device)
 
     def _make_model(
         self,
@@ -167,7 +174,7 @@ class _OnlineKernel(OverMap):
 
     def _make_second(self, d: int) -> Any:
         """A least squares model of one output over rows of d columns."""
-        rule = LeastSquares(1.0, self.forgetting)
+        rule = LeastSquares(1.0, self.forgetting, self.device)
         return self._make_model(d, rule, Loss.SQUARED, 0.0, 1, CorrectedOnce)
 
 

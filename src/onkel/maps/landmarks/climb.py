@@ -11,46 +11,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from onkel.maps.landmarks.evidence import (
-    Gradient,
-    Landmarks,
-    Sums,
-    gradient_in_steps,
-    steps_of_gradient,
-    steps_of_sums,
-    sums_in_steps,
-)
-from onkel.maps.landmarks.rational import kernel_columns
+from onkel.maps.landmarks.evidence import Landmarks, Sums, steps_of_sums
+from onkel.maps.landmarks.gradient import Gradient, steps_of_gradient
+from onkel.maps.landmarks.searched import Searched
 
 # Factors of λ tried at every check.
 _RIDGES = np.log([0.25, 0.5, 1.0, 2.0, 4.0])
 _RIDGE_RANGE = np.log([1e-3, 1e3])
 #: steps of a check
 CHECK_STEPS = 1 + len(_RIDGES)
-
-
-class Rows(NamedTuple):
-    """X (n, d), Y (n, C), weight (n,)."""
-
-    X: np.ndarray
-    Y: np.ndarray
-    weight: np.ndarray
-
-    @property
-    def root(self) -> np.ndarray:
-        """√weight (n, 1); (0, 1) where all are 1."""
-        if (self.weight == 1.0).all():
-            return np.empty((0, 1))
-        return np.sqrt(self.weight)[:, None]
-
-    def first(self, n: int) -> Rows:
-        """The first n rows."""
-        return Rows(self.X[:n], self.Y[:n], self.weight[:n])
-
-    @property
-    def of_sums(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """X, Y and √weight."""
-        return self.X, self.Y, self.root
 
 
 class Judged(NamedTuple):
@@ -62,20 +31,19 @@ class Judged(NamedTuple):
     factor: np.ndarray
 
 
-def judged(at: Landmarks, sums: Sums, judge: Rows) -> Generator[bool, None, Judged]:
-    """``at`` with the best of some λ around its own, by the error on ``judge``."""
-    K = kernel_columns(judge.X, at.S, np.exp(at.log_width))
+def judged(at: Landmarks, sums: Sums, rows: Searched) -> Generator[bool, None, Judged]:
+    """``at`` with the best of some λ around its own, by the error on the rows held out."""
+    K, weight = rows.judging(at), rows.judging_weight
     yield True
     best, failing = None, 0
     # the smaller λ is, the closer H is to singular: what fails with one fails with a smaller one
     for log_ridge in (at.log_ridge + _RIDGES)[::-1]:
         there = at._replace(log_ridge=float(np.clip(log_ridge, *_RIDGE_RANGE)))
         factor, failing = yield from sums.factor_in_steps(there.ridge, failing)
-        residual = judge.Y - K @ sums.alpha(factor).astype(K.dtype)
-        squares = np.mean(residual**2, axis=1)
-        error = float(squares @ judge.weight)
+        squares = rows.squares(K, sums.alpha(factor))
+        error = float(squares @ weight)
         if best is None or error <= best.error:
-            best = Judged(there, squares * judge.weight, error, factor)
+            best = Judged(there, squares * weight, error, factor)
         yield True
     assert best is not None
     return best
@@ -124,17 +92,17 @@ class _Adam:
 
 
 def climb(
-    at: Landmarks, learn: Rows, judge: Rows, steps: int, room: np.ndarray
+    at: Landmarks, rows: Searched, steps: int
 ) -> Generator[bool, None, tuple[Landmarks, np.ndarray]]:
-    """The best point on the way, and its squared errors (n,) on ``judge``."""
+    """The best point on the way, and its squared errors (n,) on the rows held out."""
     best, errors, best_error, best_step = at, np.empty(0), np.inf, 0
     adam, size = _Adam(), 1.0
     for step in range(steps + 1):
-        sums = yield from sums_in_steps(at, *learn.of_sums, room)
+        sums = yield from rows.sums(at)
         yield True
         factor = None
         if step % _CHECK_EVERY == 0 or step == steps:
-            at, squares, error, factor = yield from judged(at, sums, judge)
+            at, squares, error, factor = yield from judged(at, sums, rows)
             if error < best_error:
                 best, errors, best_error, best_step = at, squares, error, step
             elif 2 * step > steps:
@@ -145,8 +113,8 @@ def climb(
                 continue
         if step == steps:
             break
-        every = _EVERY if len(learn.X) >= _ENOUGH_ROWS else 1
-        down = yield from gradient_in_steps(at, sums, *learn.of_sums, every, step % every, factor)
+        every = _EVERY if rows.n >= _ENOUGH_ROWS else 1
+        down = yield from rows.gradient(at, sums, every, step % every, factor)
         yield True
         at = adam.step(at, down, size * min(1.0, 2.0 * (1.0 - step / steps) + _LAST_SIZE))
     return best, errors

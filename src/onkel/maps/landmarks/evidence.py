@@ -8,9 +8,7 @@ have, up to constants and with the noise σ² profiled out, -2 log evidence
 
 K₀ is κ(S, S), the norm of the kernel's own space. Where every landmark has widths of its own, there
 is no such space, and K₀ is the identity. α minimises J for given S and w, so J is differentiated
-at fixed α (variable projection):
-
-    ∂E/∂K = -2 (Y - K α) αᵀ/σ² + 2 C K H⁻¹,   ∂E/∂K₀ = λ α αᵀ/σ² + C (λ H⁻¹ - K₀⁻¹).
+at fixed α (variable projection; :mod:`onkel.maps.landmarks.gradient`).
 
 λ is not learned this way: with landmarks fitted to the targets the evidence prefers λ near 0, which
 predicts later rows worse (see :mod:`onkel.maps.landmarks.search`).
@@ -24,24 +22,15 @@ from __future__ import annotations
 from collections.abc import Generator
 from functools import partial
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg import cho_solve
 
-from onkel.annotations import DTypeLike
-from onkel.maps.landmarks.rational import (
-    KernelColumns,
-    ThroughDistances,
-    chain,
-    chain_of,
-    chain_with,
-    kernel_columns,
-    through_distances,
-)
+from onkel.maps.landmarks.rational import KernelColumns, kernel_columns
 from onkel.numerics.in_steps import finished
-from onkel.numerics.linalg import add_gram, cholesky_in_steps, inverse_of_factor
-from onkel.numerics.threads import in_halves, scratch, side_by_side
+from onkel.numerics.linalg import add_gram, cholesky_in_steps
+from onkel.numerics.threads import side_by_side
 
 #: added to the diagonal of κ(S, S): landmarks may coincide
 JITTER = 1e-7
@@ -186,143 +175,3 @@ def _cuts(start: int, end: int, number: int) -> list[tuple[int, int]]:
     """Rows from ``start`` to ``end`` in parts of the same size, to within a row."""
     ends = [start + k * (end - start) // max(number, 1) for k in range(number + 1)]
     return list(pairwise(ends))
-
-
-# Rows of a step where there are only residuals to compute.
-_MANY = 8192
-# Steps beside those over rows.
-_SOLVES = 4
-
-
-class Gradient(NamedTuple):
-    """∂E/∂S (m, d), ∂E/∂log w."""
-
-    of_S: np.ndarray
-    of_log_width: np.ndarray
-
-
-def gradient(at: Landmarks, sums: Sums, X: np.ndarray, Y: np.ndarray, root: np.ndarray) -> Gradient:
-    """The gradient of E at ``at``, with ``sums`` there, over the same rows; overwrites their K₀."""
-    return finished(gradient_in_steps(at, sums, X, Y, root))
-
-
-def gradient_in_steps(
-    at: Landmarks,
-    sums: Sums,
-    X: np.ndarray,
-    Y: np.ndarray,
-    root: np.ndarray,
-    every: int = 1,
-    first: int = 0,
-    factor: np.ndarray | None = None,
-) -> Generator[bool, None, Gradient]:
-    """As :func:`gradient`, in :func:`steps_of_gradient` steps; with the ``factor`` if known.
-
-    2 C K H⁻¹ takes most of the time. With ``every`` > 1 it is estimated from one part in ``every``
-    of the rows: parts ``first``, ``first`` + ``every``, ...; rows must be in random order.
-    """
-    w, S, C = np.exp(at.log_width), at.S, sums.KY.shape[1]
-    alpha, H_inv = yield from _solved(sums, at.ridge, factor, X.dtype)
-    parts = [part for some in groups(len(X)) for part in some]
-    residuals = yield from _residuals(sums, alpha.astype(X.dtype), Y, root, parts)
-    penalty = at.ridge * float(np.sum(alpha * (sums.K0 @ alpha)))
-    squares = sum(float(np.vdot(r, r)) for r in residuals)
-    # σ² = J/(n C)
-    noise = max((squares + penalty) / sum(r.size for r in residuals), 1e-12)
-    seen = sum(len(X[part]) for part in parts[first::every])
-    of_weights = X.dtype.type(2.0 * C * len(X) / seen) * H_inv
-    of_residual = (-2.0 / noise * alpha.T).astype(X.dtype)
-    through = ThroughDistances(S, w)
-
-    def of_part(number: int) -> Any:
-        part = parts[number]
-        through_K = of_weights if number % every == first else None
-        G = _of_distances(sums.K[part], residuals[number], root[part], of_residual, through_K)
-        return through.of_rows(G, X[part])
-
-    # each half has its share of the expensive parts
-    of_step = max(STEP_ROWS // PART_ROWS, 2 * every)
-    for found in in_halves(of_part, len(parts), of_step):
-        for of_rows in found:
-            through.add(of_rows)
-        yield True
-    of_S, of_width = through.slopes()
-    if w.ndim == 2:
-        return Gradient(of_S, of_width)
-    yield True
-    of_penalty = yield from _of_penalty(at, sums.K0, alpha, H_inv, noise)
-    return Gradient(of_S + of_penalty.of_S, of_width + of_penalty.of_log_width)
-
-
-def _solved(
-    sums: Sums, ridge: float, factor: np.ndarray | None, dtype: DTypeLike
-) -> Generator[bool, None, tuple[np.ndarray, np.ndarray]]:
-    """α and H⁻¹."""
-    if factor is None:
-        factor, _ = yield from sums.factor_in_steps(ridge)
-        yield True
-    alpha, H_inv = sums.alpha(factor), inverse_of_factor(factor.astype(dtype))
-    yield True
-    return alpha, H_inv
-
-
-def _of_penalty(
-    at: Landmarks, K0: np.ndarray, alpha: np.ndarray, H_inv: np.ndarray, noise: float
-) -> Generator[bool, None, Gradient]:
-    """The part of the gradient that comes through K₀, which is overwritten."""
-    factor, _ = yield from cholesky_in_steps(np.asfortranarray(K0))
-    K0_inv = inverse_of_factor(factor.astype(H_inv.dtype))
-    yield True
-    G = at.ridge / noise * (alpha @ alpha.T) + alpha.shape[1] * (at.ridge * H_inv - K0_inv)
-    chain(G, K0)
-    of_S, of_width = through_distances(G, at.S, at.S, np.exp(at.log_width))
-    return Gradient(2.0 * of_S, of_width)
-
-
-def steps_of_gradient(n: int) -> int:
-    """Steps of :func:`gradient_in_steps` for n rows, at most."""
-    return -(-n // STEP_ROWS) + -(-n // _MANY) + _SOLVES
-
-
-def _of_distances(
-    K: np.ndarray,
-    r: np.ndarray,
-    root: np.ndarray,
-    of_residual: np.ndarray,
-    of_weights: np.ndarray | None,
-) -> np.ndarray:
-    """∂E/∂‖·‖² (n, m) of a part of the rows; through the residuals only without ``of_weights``."""
-    G = scratch("of distances", K.shape, K.dtype)
-    if root.size:
-        r = r * root
-    if of_weights is not None:
-        np.matmul(K * root**2 if root.size else K, of_weights, out=G)
-    if r.shape[1] == 1:
-        if of_weights is None:
-            chain_of(r, of_residual, K, G)
-        else:
-            chain_with(G, r, of_residual, K)
-        return G
-    if of_weights is None:
-        np.matmul(r, of_residual, out=G)
-    else:
-        G += np.matmul(r, of_residual, out=scratch("of residuals", K.shape, K.dtype))
-    chain(G, K)
-    return G
-
-
-def _residuals(
-    sums: Sums, alpha: np.ndarray, Y: np.ndarray, root: np.ndarray, parts: list[slice]
-) -> Generator[bool, None, list[np.ndarray]]:
-    """√weight·(Y - K α) of each part."""
-
-    def of_part(number: int) -> np.ndarray:
-        part = parts[number]
-        r = Y[part] - sums.K[part] @ alpha
-        return r * root[part] if root.size else r
-
-    all_found = []
-    for found in in_halves(of_part, len(parts), _MANY // PART_ROWS):
-        all_found += found
-        yield True
-    return all_found

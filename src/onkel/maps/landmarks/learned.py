@@ -26,8 +26,9 @@ from onkel.maps.landmarks.indicators import groups_of
 from onkel.maps.landmarks.schedule import FEW_ROWS, FEW_STEPS, FitSchedule
 from onkel.maps.landmarks.search import improve, steps_of_search
 from onkel.numerics.arrays import as_dense
+from onkel.numerics.devices import DEVICES, device_named
 from onkel.numerics.in_steps import finished, in_shares
-from onkel.parameters import non_negative, whole
+from onkel.parameters import non_negative, one_of, whole
 from onkel.state import Fields, Flag, State, Whole, check
 
 # Fewer rows say nothing about widths.
@@ -79,6 +80,8 @@ class LearnedLandmarks(FitSchedule):
         doubled. The default of 500 landmarks takes at most 15.
     random_state : int, RandomState or None, default=None
         Which rows are held out.
+    device : {"cpu", "cuda"}, default="cpu"
+        "cuda": the products of a search are made on a GPU, by CuPy.
 
     Attributes
     ----------
@@ -116,6 +119,7 @@ class LearnedLandmarks(FitSchedule):
     search_steps: int = 12
     search_budget: float = 20.0
     random_state: Seed = None
+    device: str = "cpu"
 
     @property
     def landmarks_(self) -> np.ndarray:
@@ -139,6 +143,7 @@ class LearnedLandmarks(FitSchedule):
         whole(self, "n_warmup", least=2)
         non_negative(self, "search_steps")
         non_negative(self, "search_budget")
+        self._device = device_named(one_of(self, "device", DEVICES))
         super().start(d, dtype)
         # whether the widths were learned from labels
         self._taught = False
@@ -223,7 +228,10 @@ class LearnedLandmarks(FitSchedule):
             starts, steps = [at] if again else [at, first], self._steps_for(len(X))
             # few of the rows have a new column: a small search would see little of it
             least = 0.0 if self._news else _LEAST_GAIN
-            at = yield from improve(starts, X, V, weight, steps, rng, units, least_gain=least)
+            rows, device = (X, V, weight), self._device
+            at = yield from improve(
+                starts, *rows, steps, rng, units, least_gain=least, device=device
+            )
             self._news = None
         return at
 
@@ -239,7 +247,8 @@ class LearnedLandmarks(FitSchedule):
         # of another draw than the search at as many rows
         rng = np.random.default_rng([self.seed_, len(X), 1])
         steps = self._steps_at_last(len(X))
-        at = yield from improve([at], X, V, weight, steps, rng, units, last=True)
+        rows, device = (X, V, weight), self._device
+        at = yield from improve([at], *rows, steps, rng, units, last=True, device=device)
         self._fitted, self._owing = FittedLandmarks(units, at), False
 
     def _learns_widths(self, due: int) -> bool:

@@ -19,9 +19,12 @@ from collections.abc import Generator
 
 import numpy as np
 
-from onkel.maps.landmarks.climb import CHECK_STEPS, Rows, climb, judged, steps_of_climb
-from onkel.maps.landmarks.evidence import Landmarks, steps_of_sums, sums_in_steps
+from onkel.maps.landmarks.climb import CHECK_STEPS, climb, judged, steps_of_climb
+from onkel.maps.landmarks.evidence import Landmarks, steps_of_sums
 from onkel.maps.landmarks.fitted import Units
+from onkel.maps.landmarks.on_device import RowsOnDevice
+from onkel.maps.landmarks.searched import Rows, Searched, SearchedRows
+from onkel.numerics.devices import Device
 
 #: a search looks at this many rows at most, drawn at random
 MOST_ROWS = 65_536
@@ -29,6 +32,8 @@ MOST_ROWS = 65_536
 _HELD_OUT, _MOST_HELD_OUT = 0.2, 4096
 # Numbers that are scaled in a step.
 _NUMBERS = 1 << 18
+# Rows of a search are in this precision: products take half of the time of float64.
+_DTYPE = np.float32
 
 
 def drawn(
@@ -38,16 +43,16 @@ def drawn(
     units: Units,
     rng: np.random.Generator,
 ) -> Generator[bool, None, tuple[Rows, Rows]]:
-    """Rows to judge by and to learn from, in units and float32; each step scales some rows."""
+    """Rows to judge by and to learn from, in units; each step scales some rows."""
     order = rng.permutation(len(X))[:MOST_ROWS]
     held = _held_out(len(X))
     both = []
     for of in (order[:held], order[held:]):
-        scaled = np.empty((len(of), X.shape[1]), np.float32)
+        scaled = np.empty((len(of), X.shape[1]), _DTYPE)
         for some in _some_rows(len(of), X.shape[1]):
             scaled[some] = units(X[of[some]])
             yield True
-        both.append(Rows(scaled, Y[of].astype(np.float32), weight[of].astype(np.float32)))
+        both.append(Rows(scaled, Y[of].astype(_DTYPE), weight[of].astype(_DTYPE)))
     judge, learn = both
     return judge, learn
 
@@ -95,6 +100,7 @@ def improve(
     units: Units,
     last: bool = False,
     least_gain: float = 0.0,
+    device: Device | None = None,
 ) -> Generator[bool, None, Landmarks]:
     """Up to ``steps`` Adam steps up the evidence of four fifths of the rows X (n, d), Y (n, C).
 
@@ -102,14 +108,17 @@ def improve(
     ``units`` converts rows to. The search begins at the best of ``starts`` and returns the point
     with the smallest squared error on the other fifth, which is held out. ``last``: no other search
     follows. Where a small search gains less than the share ``least_gain`` of the squared errors,
-    the first of ``starts`` is returned. It is a generator, in about :func:`steps_of_search` steps.
+    the first of ``starts`` is returned. ``device``: where products over all rows are made, other
+    than in the processor. It is a generator, in about :func:`steps_of_search` steps.
     """
     judge, learn = yield from drawn(X, Y, weight, units, rng)
-    tried = _tries_own(len(X), len(starts[0].S), _OWN_FROM_AT_LAST if last else _OWN_FROM)
-    if least_gain and (yield from _promised(starts[0], learn, judge, tried)) < least_gain:
+    m = len(starts[0].S)
+    rows = RowsOnDevice(learn, judge, device) if device else SearchedRows(learn, judge, m)
+    tried = _tries_own(len(X), m, _OWN_FROM_AT_LAST if last else _OWN_FROM)
+    if least_gain and (yield from _promised(starts[0], rows, tried)) < least_gain:
         return starts[0]
     doubt = _STANDARD_ERRORS if last else 0.0
-    return (yield from _search(starts, learn, judge, steps, tried, doubt))
+    return (yield from _search(starts, rows, steps, tried, doubt))
 
 
 def _tries_own(n: int, m: int, least: int = _OWN_FROM) -> bool:
@@ -141,22 +150,21 @@ def work_of_search(n: int, m: int, steps: int) -> int:
 
 
 def _search(
-    starts: list[Landmarks], learn: Rows, judge: Rows, steps: int, tried: bool, doubt: float
+    starts: list[Landmarks], rows: Searched, steps: int, tried: bool, doubt: float
 ) -> Generator[bool, None, Landmarks]:
     """The best point; where ``tried``, landmarks' own widths are searched for, too.
 
     They must be better by ``doubt`` standard errors.
     """
     begun, own_steps = [], int(_OWN_STEPS * steps)
-    room = np.empty((len(learn.X), len(starts[0].S)), learn.X.dtype)
     for start in starts:
-        sums = yield from sums_in_steps(start, *learn.of_sums, room)
-        begun.append((yield from judged(start, sums, judge)))
+        sums = yield from rows.sums(start)
+        begun.append((yield from judged(start, sums, rows)))
     at = min(begun, key=lambda start: start.error).at
     common = at.log_width.ndim == 1
-    found, errors = yield from climb(at, learn, judge, steps if common else own_steps, room)
+    found, errors = yield from climb(at, rows, steps if common else own_steps)
     if common and tried:
-        own, own_errors = yield from climb(_owning(found), learn, judge, own_steps, room)
+        own, own_errors = yield from climb(_owning(found), rows, own_steps)
         gains = errors - own_errors
         if gains.sum() > doubt * math.sqrt(len(gains)) * gains.std():
             return own
@@ -168,18 +176,17 @@ def _owning(at: Landmarks) -> Landmarks:
     return Landmarks(at.S, np.tile(at.log_width, (len(at.S), 1)), math.log(_OWN_RIDGE))
 
 
-def _promised(at: Landmarks, learn: Rows, judge: Rows, tried: bool) -> Generator[bool, None, float]:
-    """The share of the squared errors on ``judge`` that a small search gains."""
+def _promised(at: Landmarks, rows: Searched, tried: bool) -> Generator[bool, None, float]:
+    """The share of the squared errors on rows held out that a small search gains."""
     common = at.log_width.ndim == 1
     width = at.log_width if common else at.log_width[::_ONE_IN]
     at = at._replace(S=at.S[::_ONE_IN], log_width=width)
-    learn, judge = learn.first(_SMALL_ROWS), judge.first(_SMALL_HELD_OUT)
-    room = np.empty((len(learn.X), len(at.S)), learn.X.dtype)
-    begun = yield from judged(at, (yield from sums_in_steps(at, *learn.of_sums, room)), judge)
-    found, errors = yield from climb(begun.at, learn, judge, _SMALL_STEPS, room)
+    few = rows.few(_SMALL_ROWS, _SMALL_HELD_OUT, len(at.S))
+    begun = yield from judged(at, (yield from few.sums(at)), few)
+    found, errors = yield from climb(begun.at, few, _SMALL_STEPS)
     least = errors.sum()
     if common and tried:
-        _, errors = yield from climb(_owning(found), learn, judge, _SMALL_STEPS, room)
+        _, errors = yield from climb(_owning(found), few, _SMALL_STEPS)
         least = min(least, errors.sum())
     whole = begun.errors.sum()
     return 1.0 - float(least / whole) if whole > 0.0 else 0.0

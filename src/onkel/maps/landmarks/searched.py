@@ -1,0 +1,105 @@
+"""The rows of a search: those it learns from and those it is judged by, and what they give.
+
+A search asks three things of its rows at a point: their sums, the gradient of their evidence, and
+the errors on those held out. Here they are computed by the processor;
+:mod:`onkel.maps.landmarks.on_device` has the same for rows in the memory of a GPU.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from typing import Any, NamedTuple, Protocol, Self
+
+import numpy as np
+
+from onkel.maps.landmarks.evidence import Landmarks, Sums, sums_in_steps
+from onkel.maps.landmarks.gradient import Gradient, gradient_in_steps
+from onkel.maps.landmarks.rational import kernel_columns
+
+
+class Rows(NamedTuple):
+    """X (n, d), Y (n, C), weight (n,)."""
+
+    X: np.ndarray
+    Y: np.ndarray
+    weight: np.ndarray
+
+    @property
+    def root(self) -> np.ndarray:
+        """√weight (n, 1); (0, 1) where all are 1."""
+        if (self.weight == 1.0).all():
+            return np.empty((0, 1))
+        return np.sqrt(self.weight)[:, None]
+
+    def first(self, n: int) -> Rows:
+        """The first n rows."""
+        return Rows(self.X[:n], self.Y[:n], self.weight[:n])
+
+    @property
+    def of_sums(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """X, Y and √weight."""
+        return self.X, self.Y, self.root
+
+
+class Searched(Protocol):
+    """What a search asks of its rows, for m landmarks."""
+
+    @property
+    def n(self) -> int:
+        """Rows to learn from."""
+
+    @property
+    def judging_weight(self) -> np.ndarray:
+        """Weights (k,) of the rows held out."""
+
+    def few(self, learn: int, judge: int, m: int) -> Self:
+        """The first so many rows, for m landmarks."""
+
+    def sums(self, at: Landmarks) -> Generator[bool, None, Sums]:
+        """The sums at a point."""
+
+    def gradient(
+        self, at: Landmarks, sums: Sums, every: int, first: int, factor: np.ndarray | None
+    ) -> Generator[bool, None, Gradient]:
+        """The gradient there; see :func:`onkel.maps.landmarks.gradient.gradient_in_steps`."""
+
+    def judging(self, at: Landmarks) -> Any:
+        """κ(X, S) of the rows held out."""
+
+    def squares(self, K: Any, alpha: np.ndarray) -> np.ndarray:
+        """Their squared errors (k,), with K of :meth:`judging` and α (m, C)."""
+
+
+class SearchedRows:
+    """The rows of a search in the main memory, for m landmarks."""
+
+    def __init__(self, learn: Rows, judge: Rows, m: int) -> None:
+        self._learn, self._judge = learn, judge
+        self._of_sums = learn.of_sums
+        self._room = np.empty((len(learn.X), m), learn.X.dtype)
+
+    @property
+    def n(self) -> int:
+        return len(self._learn.X)
+
+    @property
+    def judging_weight(self) -> np.ndarray:
+        return self._judge.weight
+
+    def few(self, learn: int, judge: int, m: int) -> SearchedRows:
+        return SearchedRows(self._learn.first(learn), self._judge.first(judge), m)
+
+    def sums(self, at: Landmarks) -> Generator[bool, None, Sums]:
+        return sums_in_steps(at, *self._of_sums, self._room)
+
+    def gradient(
+        self, at: Landmarks, sums: Sums, every: int, first: int, factor: np.ndarray | None
+    ) -> Generator[bool, None, Gradient]:
+        return gradient_in_steps(at, sums, *self._of_sums, every, first, factor)
+
+    def judging(self, at: Landmarks) -> np.ndarray:
+        return kernel_columns(self._judge.X, at.S, np.exp(at.log_width))
+
+    def squares(self, K: np.ndarray, alpha: np.ndarray) -> np.ndarray:
+        residual = self._judge.Y - K @ alpha.astype(K.dtype)
+        return np.asarray(np.mean(residual**2, axis=1))
