@@ -44,7 +44,7 @@ def test_a_device_that_there_is_not_is_refused():
 def test_the_extra_that_is_missing_is_named(monkeypatch, no_device):
     monkeypatch.setitem(sys.modules, "cupy", None)
     model = learner()
-    with pytest.raises(ImportError, match=r"pip install 'onkel\[cuda\]'"):
+    with pytest.raises(ValueError, match=r"pip install 'onkel\[cuda\]'"):
         model.fit(X, Y)
     assert not hasattr(model, "model_")
 

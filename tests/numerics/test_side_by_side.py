@@ -11,7 +11,7 @@ from scipy.linalg.lapack import dpotrf
 from threadpoolctl import threadpool_limits
 
 from onkel.learners import OnlineKernelClassifier, OnlineKernelRegressor
-from onkel.maps.landmarks import search
+from onkel.maps.landmarks import searched
 from onkel.numerics import threads
 from onkel.numerics.linalg import add_gram, cholesky_lower, lower_gram
 
@@ -99,13 +99,13 @@ def test_a_search_and_least_squares_by_two_threads_are_the_same(classes, two_cor
     y = np.digitize(y, [-0.5, 0.5]) if classes else y
     kind = OnlineKernelClassifier if classes else OnlineKernelRegressor
     used = set()
-    sums = search.sums_in_steps
+    sums = searched.sums_in_steps
 
     def watched(*args):
         used.add(threads.n_threads())
         return sums(*args)
 
-    monkeypatch.setattr(search, "sums_in_steps", watched)
+    monkeypatch.setattr(searched, "sums_in_steps", watched)
     found = []
     for most in (1, 2):
         with threadpool_limits(most, user_api="blas"):

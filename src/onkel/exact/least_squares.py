@@ -220,18 +220,17 @@ class RecursiveLeastSquares(Stateful):
 
     def _innovations(self, Zs: np.ndarray, residual: np.ndarray) -> Innovations:
         """U = C⁻ᵀ Zᵀ (m, n), the rows [L21, L22] by which L grows, and v (n, K)."""
-        U, L21, S = self._products(Zs)
+        U, gram = self._transposed(Zs)
+        L21, S = self.since.products(U, gram)
         return U, L21, *self.since.innovations(L21, S, residual)
 
-    def _products(self, Zs: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """U = C⁻ᵀ Zᵀ (m, n), L21, and Z P Zᵀ of the rows, lower triangle (n, n)."""
+    def _transposed(self, Zs: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
+        """U = C⁻ᵀ Zᵀ (m, n), and UᵀU where a device made it, too."""
         if self._device is None or len(Zs) < FEW_ROWS:
-            U, S = self.factor.transposed(Zs), None
-        else:
-            if self._there is None or self._there.factor is not self.factor:
-                self._there = FactorOnDevice(self.factor, self._device)
-            U, S = self._there.products(Zs)
-        return U, *self.since.products(U, S)
+            return self.factor.transposed(Zs), None
+        if self._there is None or self._there.factor is not self.factor:
+            self._there = FactorOnDevice(self.factor, self._device)
+        return self._there.products(Zs)
 
     def can_sum(self, weight: np.ndarray) -> bool:
         """Whether rows of these weights fill one period, so that only their sums remain."""

@@ -41,9 +41,7 @@ def _cupy() -> Any:
     try:
         import cupy  # type: ignore[import-not-found,unused-ignore]
     except ImportError as error:
-        raise ImportError(
-            f"device='cuda' needs CuPy ({error}): pip install 'onkel[cuda]'"
-        ) from None
+        raise ValueError(f"device='cuda' needs CuPy ({error}): pip install 'onkel[cuda]'") from None
     try:
         found = cupy.cuda.runtime.getDeviceCount()
     except Exception as error:  # CuPy's own, which needs CuPy to be named
@@ -63,5 +61,5 @@ DEVICES = ("cpu", *_LIBRARIES)
 
 @cache
 def device_named(name: str) -> Device | None:
-    """The device; None for "cpu". ImportError or ValueError where it cannot be used here."""
+    """The device; None for "cpu". ValueError where it cannot be used on this machine."""
     return None if name == "cpu" else Device(name, _LIBRARIES[name]())
