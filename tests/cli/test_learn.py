@@ -21,11 +21,15 @@ from onkel.numerics.jit import jit
 @pytest.fixture
 def rows(tmp_path):
     """A CSV of 6 000 rows with numbers, text and two targets."""
+    return written(tmp_path / "rows.csv", 6000)
+
+
+def written(path, n):
+    """Write n such rows."""
     rng = np.random.default_rng(0)
-    a, b = rng.normal(size=(2, 6000))
-    place = rng.choice(["north", "south"], size=6000)
+    a, b = rng.normal(size=(2, n))
+    place = rng.choice(["north", "south"], size=n)
     label = np.where((a * b > 0) ^ (place == "north"), "late", "early")
-    path = tmp_path / "rows.csv"
     lines = [
         f"{x:.6f},{y:.6f},{p},{t},{x - y:.6f}"
         for x, y, p, t in zip(a, b, place, label, strict=True)
@@ -44,19 +48,20 @@ def learn_json(*args):
     return json.loads(result.stdout)
 
 
-def test_a_classifier_is_learned_saved_and_reported(rows, tmp_path):
+def test_a_classifier_is_learned_saved_and_reported(tmp_path):
+    rows = written(tmp_path / "rows.csv", 1500)
     save, report = tmp_path / "m.onkel", tmp_path / "r.html"
     result = run(
         "learn", rows, "-t", "label", "--exclude", "gap", "--save", save, "--report", report
     )
     assert result.exit_code == 0, result.stderr
     assert f"{DEFAULT} (classification)" in result.stdout
-    assert "6,000" in result.stdout
+    assert "1,500" in result.stdout
     assert "lower is better" in result.stdout
     assert "classification: the target holds text" in result.stderr
     assert "average loss" not in result.stderr  # silent where there is no terminal
     model = onkel.load(save)
-    assert model.n_rows == 6000
+    assert model.n_rows == 1500
     assert model.settings["target"] == "label"
     page = report.read_text("utf8")
     assert page.startswith("<!doctype html>")

@@ -234,6 +234,7 @@ def test_heavy_tails_in_float32_do_not_depend_on_blocks():
     np.testing.assert_allclose(found[2], found[0], atol=5e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.compiled
 @pytest.mark.parametrize("heavy", ["Cauchy", "lognormal"])
 def test_blocks_change_no_score_of_raw_columns_with_heavy_tails(heavy):

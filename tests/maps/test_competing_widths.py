@@ -122,6 +122,7 @@ def test_of_fifty_columns_the_three_that_matter_are_found(alone):
     assert np.mean((model.predict(X[2000:]) - y[2000:]) ** 2) < 0.1 * y.var()
 
 
+@pytest.mark.slow
 @pytest.mark.compiled
 def test_a_bare_map_lets_later_rows_choose_too():
     X, y = few_of_many(1500)

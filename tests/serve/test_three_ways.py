@@ -26,7 +26,7 @@ ROWS = st.lists(
 ).map(lambda rows: [{**row, "b": row.get("b", 0.5)} for row in rows])
 
 
-@pytest.fixture(scope="module", params=["pa", "krls"])
+@pytest.fixture(scope="module", params=["krls", "pa"])
 def base(request):
     """The bytes of a model of a hundred rows."""
     rng = np.random.default_rng(0)
