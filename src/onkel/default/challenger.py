@@ -24,13 +24,14 @@ from typing import ClassVar, Self
 import numpy as np
 
 from onkel.annotations import Matrix
-from onkel.default.compute_budget import ComputeBudget, postpones_search, work_of_fits
+from onkel.default.compute_budget import ComputeBudget, postpones_search
 from onkel.default.loss_window import BIN_ROWS, Comparison, LossHistory, LossWindow
 from onkel.errors import MergeError
 from onkel.explicit.model import ExplicitModel
 from onkel.losses import Loss
 from onkel.maps.base import FeatureMap
 from onkel.merging import require_same
+from onkel.model.labels import targets_of
 from onkel.rules.base import Rule, RuleKind
 from onkel.state import Array, Fields, Flag, Part, State, Stateful, Whole, require
 
@@ -118,34 +119,33 @@ class RestartingModel(Stateful):
         if self.fixed:
             return self.current.learn(X, y, weight)
         P, losses = np.zeros((len(y), self.current.n_outputs)), np.zeros((len(y), 2))
-        if self.challenger is None and len(y) < BIN_ROWS - len(self.window.losses):
-            # within a bin nothing is decided
-            P = self.current.learn(X, y, weight)
-            losses[:, 0] = self.losses(P, y)
-            self.window.add(losses, weight)
-            return P
-        known = 0
-        for start, end in self.window.parts(weight):
+        done = known = 0
+        while done < len(y):
+            # where nothing is to be decided, the model learns the rest of the block at once
+            alone = self.challenger is None and not self.waits_for_search
+            end = len(y) if alone else self.window.end_of_bin(weight, done)
             if known < end:
-                # where nothing is to be decided, the model learns the rest of the block at once
-                alone = self.challenger is None and not self.waits_for_search
-                stop = len(y) if alone else end
-                rows, known = slice(known, stop), stop
+                rows, known = slice(known, end), end
                 P[rows] = self.current.learn(X[rows], y[rows], weight[rows])
                 losses[rows, 0] = self.losses(P[rows], y[rows])
-            rows = slice(start, end)
+            rows = slice(done, end)
             if self.challenger is not None:
                 Q = self.challenger.learn(X[rows], y[rows], weight[rows])
                 losses[rows, 1] = self.losses(Q, y[rows])
-            whole = self.window.add(losses[rows], weight[rows])
-            if whole is not None and self._end_bin(whole):
-                # the new model learns the rows after these; the former model's work is void
-                known = end
+            for bin_end, whole in self.window.add(losses[rows], weight[rows]):
+                if self._end_bin(whole):
+                    # the new model learns the rows after these; the former model's work is void
+                    known = end
+                if alone and self.challenger is not None:
+                    # it learns the rows after these
+                    end, self.window = done + bin_end, LossWindow()
+                    break
+            done = end
         return P
 
     def losses(self, P: np.ndarray, y: np.ndarray) -> np.ndarray:
         """The loss of each row, in the same unit whether two classes are one output or two."""
-        targets, one = self.current.targets(y), P.shape[1] == 1
+        targets, one = targets_of(y, self.current.n_outputs), P.shape[1] == 1
         if self.current.rule.kind == RuleKind.NEWTON:
             signs = targets if one else 2.0 * targets - 1.0
             of_outputs = np.logaddexp(0.0, -signs * P).sum(axis=1)
@@ -158,9 +158,8 @@ class RestartingModel(Stateful):
         taken, rows, challenged = False, self.n_bins * BIN_ROWS, self.challenger is not None
         self.budget.count_rows(self.unfitted, rows, rows + BIN_ROWS, challenged)
         self.n_bins += 1
-        self.history.add(losses[:, 0])
+        risen = self.history.add(losses[:, 0])
         if self.challenger is None:
-            risen = self.history.risen()
             if risen or self.column_waits:
                 self.challenge(alarmed=risen)
         else:
@@ -190,7 +189,7 @@ class RestartingModel(Stateful):
     def challenge(self, alarmed: bool) -> None:
         """Let a challenger begin, if the budget covers its fits; else later."""
         challenger = self._begin_challenger()
-        fits = work_of_fits(challenger.map, 0, challenger.map.warmup_rows())
+        fits = challenger.map.work_of_fits(0, challenger.map.warmup_rows())
         covered = self.budget.charge(fits)
         self.column_waits = not covered and (self.column_waits or not alarmed)
         if not covered:

@@ -44,7 +44,7 @@ class ComputeBudget(Stateful):
     def count_rows(self, unfitted: FeatureMap, start: int, end: int, challenged: bool) -> None:
         """Count rows ``start`` to ``end``; ``challenged``: a challenger has learned them, too."""
         rows = (end - start) * unfitted.work_of_row()
-        self.learned += rows + work_of_fits(unfitted, start, end)
+        self.learned += rows + unfitted.work_of_fits(start, end)
         if challenged:
             self.followed += rows
 
@@ -75,17 +75,6 @@ class ComputeBudget(Stateful):
 def postpones_search(unfitted: FeatureMap) -> bool:
     """Whether challengers postpone searches: only if first rows are kept longer than they are."""
     return unfitted.warmup_rows() > PATIENCE
-
-
-def work_of_fits(feature_map: FeatureMap, start: int, end: int) -> int:
-    """The work of all fits due after more than ``start`` and at most ``end`` rows."""
-    work, last = 0, feature_map.warmup_rows()
-    due = start
-    while due < min(end, last):
-        due = min(feature_map.next_fit(due), last)
-        if due <= end and feature_map.fit_is_due(due):
-            work += feature_map.work_of_fit(due)
-    return work
 
 
 def _work_begun(feature_map: FeatureMap, count: int, rows: int, last: int) -> int:

@@ -6,7 +6,6 @@ the end of a block. Both tests compare means, and ask for several standard error
 
 from __future__ import annotations
 
-from itertools import pairwise
 from typing import ClassVar
 
 import numpy as np
@@ -45,19 +44,19 @@ class LossWindow(Stateful):
     def __len__(self) -> int:
         return len(self.losses)
 
-    def parts(self, weight: np.ndarray) -> list[tuple[int, int]]:
-        """Where the bins of rows of these weights begin and end."""
+    def end_of_bin(self, weight: np.ndarray, start: int) -> int:
+        """Where the bin ends that goes on with the rows from ``start``: at the last at most."""
+        counted = np.flatnonzero(weight[start:] > 0.0)
         missing = BIN_ROWS - len(self.losses)
-        ends = np.flatnonzero(weight > 0.0)[missing - 1 :: BIN_ROWS] + 1
-        return [(a, b) for a, b in pairwise([0, *ends.tolist(), len(weight)]) if a < b]
+        return start + int(counted[missing - 1]) + 1 if len(counted) >= missing else len(weight)
 
-    def add(self, losses: np.ndarray, weight: np.ndarray) -> np.ndarray | None:
-        """Add losses (n, 2) of rows of positive weight; returns those of a bin that is whole."""
-        self.losses = np.concatenate([self.losses, losses[weight > 0.0]])
-        if len(self.losses) < BIN_ROWS:
-            return None
-        whole, self.losses = self.losses, np.zeros((0, 2))
-        return whole
+    def add(self, losses: np.ndarray, weight: np.ndarray) -> list[tuple[int, np.ndarray]]:
+        """Add losses (n, 2) of rows of positive weight; the bins that are whole, and their ends."""
+        counted, before = np.flatnonzero(weight > 0.0), len(self.losses)
+        rows = np.concatenate([self.losses, losses[counted]])
+        ends = range(BIN_ROWS, len(rows) + 1, BIN_ROWS)
+        self.losses = rows[len(ends) * BIN_ROWS :]
+        return [(int(counted[b - before - 1]) + 1, rows[b - BIN_ROWS : b]) for b in ends]
 
     def count_as_equal(self) -> None:
         """A challenger begins: on the rows so far, which it has not seen, it counts as equal."""
@@ -85,15 +84,16 @@ class LossHistory(Stateful):
         self.waiting: int = _FIRST_BINS
         self.in_vain = in_vain
 
-    def add(self, losses: np.ndarray) -> None:
-        """One bin of losses (BIN_ROWS,) ≥ 0."""
+    def add(self, losses: np.ndarray) -> bool:
+        """One bin of losses (BIN_ROWS,) ≥ 0; returns :meth:`risen`."""
         if self.waiting:
             self.waiting -= 1
-            return
+            return False
         if len(self.sums):
             mean = float(self.sums[:, 0].sum()) / (len(self.sums) * BIN_ROWS)
             losses = np.minimum(losses, _LARGEST * mean) if mean > 0.0 else losses
         self.sums = np.concatenate([self.sums, [[losses.sum(), losses @ losses]]])[-_MOST_BINS:]
+        return self.risen()
 
     def risen(self) -> bool:
         """True where the mean loss of the last 1, 2, 4, ... or 32 bins is far above that before."""

@@ -94,6 +94,10 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         """
         return 0
 
+    def work_of_fits(self, start: int, end: int) -> int:
+        """The work of all fits due after more than ``start`` and at most ``end`` rows."""
+        return 0
+
     def start(self, d: int, dtype: DTypeLike) -> None:
         """Check the parameters and begin for rows of d columns."""
         flags(self)

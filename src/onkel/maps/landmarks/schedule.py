@@ -168,6 +168,15 @@ class FitSchedule(FeatureMap):
             work += work_of_search(seen, self.n_components, self._steps_for(seen))
         return work
 
+    def work_of_fits(self, start: int, end: int) -> int:
+        work, last = 0, self.warmup_rows()
+        due = start
+        while due < min(end, last):
+            due = min(self.next_fit(due), last)
+            if due <= end and self.fit_is_due(due):
+                work += self.work_of_fit(due)
+        return work
+
     def _steps_of_widths(self, due: int) -> int:
         """Steps from the last widths found."""
         doubled = due & (due - 1) == 0
