@@ -182,6 +182,26 @@ class Listed(Field):
 
 
 @dataclass(frozen=True)
+class Named(Field):
+    """A dict of values of one kind, each with sizes of its own; ``key`` makes a key of its name."""
+
+    of: Field
+    key: Callable[[str], Any] = str
+
+    def check(self, value: object, sizes: Sizes) -> str | None:
+        if not isinstance(value, dict):
+            return f"is {_kind(value)}, not a group of fields"
+        wrong = ((name, self.of.check(item, dict(sizes))) for name, item in value.items())
+        return next((f"holds {name!r}, which {text}" for name, text in wrong if text), None)
+
+    def saved(self, value: Any) -> State:
+        return {str(key): self.of.saved(item) for key, item in value.items()}
+
+    def loaded(self, value: Any) -> Any:
+        return {self.key(name): self.of.loaded(item) for name, item in value.items()}
+
+
+@dataclass(frozen=True)
 class Like(Field):
     """An array, or a named tuple or dict of them, of the types and shapes that are held now.
 

@@ -80,9 +80,9 @@ def test_a_row_that_does_not_count_is_not_seen():
 @pytest.mark.parametrize(
     ("change", "match"),
     [
-        ({"keys": ["a", "a"]}, "each once"),
-        ({"keys": [None, "b"]}, "texts and numbers"),
-        ({"keys": "ab"}, "must be a list"),
+        ({"keys": ["a", "a"]}, "holds one twice"),
+        ({"keys": [None, "b"]}, "neither a text nor a number"),
+        ({"keys": "ab"}, "is a string, not a list"),
         ({"slots": np.array([1, 3])}, "must be 1 to 2"),
         ({"slots": np.array([1])}, "has shape"),
         ({"keys": ["a", "b", "c"], "slots": np.arange(1, 4)}, "more than the 2"),

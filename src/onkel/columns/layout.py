@@ -4,13 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import fields
-from typing import Any
+from typing import ClassVar
 
 import numpy as np
 
 from onkel.columns.categories import BUCKETS, NOTHING, ROOM, Categories, Repeated
 from onkel.columns.column import CODE, EXACT, FORMS, GAP, KINDS, TIME_PARTS, VALUE, Column
-from onkel.state import Flag, Listed, Number, State, Stateful, Text, Whole, check, require
+from onkel.state import (
+    Fields,
+    Flag,
+    Listed,
+    Named,
+    Number,
+    Sizes,
+    State,
+    Stateful,
+    Text,
+    Whole,
+    require,
+)
 
 #: the fields of the columns, in their order, by their names in a state
 _OF_A_COLUMN = {
@@ -22,18 +34,21 @@ _OF_A_COLUMN = {
     "repeats": Flag(),
     "constants": Text(empty=True),
 }
-_STATE = {name: Listed(field, "columns") for name, field in _OF_A_COLUMN.items()} | {
-    "hashes": Listed(Flag(), "columns"),
-    "values": Listed(Listed(Text(), None), "columns"),
-    "gaps": Listed(Whole(), "columns"),
-    "owners": Listed(Whole(), "features"),
-    "parts": Listed(Whole(low=GAP, high=2**25), "features"),
-    "n_first": Whole(),
-}
 
 
 class Layout(Stateful):
     """Columns, their categories, and their features as pairs (column number, part)."""
+
+    STATE: ClassVar[Fields] = {
+        **{name: Listed(field, "columns") for name, field in _OF_A_COLUMN.items()},
+        "hashes": Listed(Flag(), "columns"),
+        "values": Listed(Listed(Text(), None), "columns"),
+        "numbers": Named(Listed(Number(), None), int),
+        "gaps": Listed(Whole(), "columns"),
+        "owners": Listed(Whole(), "features"),
+        "parts": Listed(Whole(low=GAP, high=2**25), "features"),
+        "n_first": Whole(),
+    }
 
     def __init__(
         self, columns: Iterable[Column], n_hash: int, max_categories: int, statistics: bool
@@ -173,46 +188,46 @@ class Layout(Stateful):
             "n_first": self.n_first,
         }
 
-    def set_state(self, state: State) -> None:
-        """Let a layout without columns take a state of :meth:`get_state`."""
-        check(state, _STATE)
+    def check_state(self, state: State, sizes: Sizes) -> None:
         for kind, constant in zip(state["kinds"], state["constants"], strict=True):
             right = kind != "empty" or constant == ""
             require(right, "constants: that of an empty column must be an empty text")
-        self.append(map(Column, *(state[name] for name in _OF_A_COLUMN)))
-        for k, known in enumerate(state["values"]):
+
+    def take(self, values: State) -> None:
+        """Let a layout without columns take what :meth:`get_state` gives."""
+        self.append(map(Column, *(values[name] for name in _OF_A_COLUMN)))
+        for k, known in enumerate(values["values"]):
             own = self.categories.get(k)
             most = 0 if own is None else own.room
             fine = len(known) <= most and len(set(known)) == len(known)
             require(fine, f"values: column {k} must hold up to {most} different ones")
             if own is not None:
                 own.take(known)
-                own.hashes = state["hashes"][k]
-        self._take_numbers(state.get("numbers"))
+                own.hashes = values["hashes"][k]
+        numbers = values["numbers"]
+        require(numbers.keys() == self.repeated.keys(), "numbers: must be of columns that repeat")
+        for k, repeats in self.repeated.items():
+            repeats.add(map(float, numbers[k]))
+            fine = repeats.values == numbers[k]
+            require(fine, f"numbers: column {k} must hold up to {ROOM} different ones")
+        self._take_features(values["owners"], values["parts"], values["n_first"])
+        self.gaps = values["gaps"]
+
+    def _take_features(self, owners: list[int], parts: list[int], n_first: int) -> None:
         base, self.features, self._at, self._owners = self.features, [], {}, set()
-        for k, part in zip(state["owners"], state["parts"], strict=True):
+        for k, part in zip(owners, parts, strict=True):
             require(k < len(self.columns), f"owners: there is no column {k}")
             require(part in self._possible(k), f"parts: column {k} has no part {part}")
             self.add(k, part)
-        require(len(self) == len(state["owners"]), "parts: holds one twice")
-        self.n_first, self.gaps = state["n_first"], list(state["gaps"])
+        require(len(self) == len(owners), "parts: holds one twice")
+        self.n_first = n_first
         # the first parts of each column are there, and the parts of a time follow each other
         require(self._at.keys() >= set(base), "parts: lacks features of its columns")
-        require(self.n_first <= len(self), "n_first: is more than all features")
+        require(n_first <= len(self), "n_first: is more than all features")
         for k, column in enumerate(self.columns):
             if column.kind == "time" and not self.waits(k):
                 at = [self.get(k, part) - part for part in range(len(TIME_PARTS))]
                 require(len(set(at)) == 1, f"parts: those of column {k} do not follow each other")
-
-    def _take_numbers(self, known: Any) -> None:
-        right = isinstance(known, dict) and known.keys() == {str(k) for k in self.repeated}
-        require(right, "numbers: must be of the columns that repeat")
-        for k, own in self.repeated.items():
-            values = known[str(k)]
-            check({"numbers": values}, {"numbers": Listed(Number(), "n")})
-            own.add(map(float, values))
-            fine = own.values == values
-            require(fine, f"numbers: column {k} must hold up to {ROOM} different ones")
 
     def _possible(self, k: int) -> range:
         own = self.categories.get(k)

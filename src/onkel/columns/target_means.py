@@ -25,13 +25,12 @@ from onkel.state import (
     Fields,
     Flag,
     Listed,
+    Named,
     Number,
     Sizes,
     State,
     Stateful,
     Text,
-    check,
-    inside,
     require,
 )
 
@@ -53,6 +52,8 @@ class TargetMeans(Stateful):
         "classes": Listed(Text(), "classes"),
         "n_rows": Number(low=0.0),
         "total": Array(shape=("J",)),
+        "counts": Named(Array(shape=("codes",), low=0.0), int),
+        "sums": Named(Array(shape=("codes", "own")), int),
     }
 
     def __init__(self, classes: bool = False) -> None:
@@ -224,26 +225,17 @@ class TargetMeans(Stateful):
 
     def get_state(self) -> State:
         """A copy of the whole state."""
-        of_codes = {"counts": self.counts, "sums": self.sums}
-        named = {name: {str(k): own for k, own in of.items()} for name, of in of_codes.items()}
-        return deepcopy(super().get_state() | named)
+        return deepcopy(super().get_state())
 
     def check_state(self, state: State, sizes: Sizes) -> None:
         wanted = max(sizes["classes"] - 1, 0) if state["of_classes"] else 1
         require(sizes["J"] == wanted, f"total: has {sizes['J']} entries, not {wanted}")
-        for name in state.get("counts", {}):
-            with inside(state, "counts") as counts, inside(state, "sums") as sums:
-                found = check(counts, {name: Array(shape=("codes",), low=0.0)})
-                found = check(sums, {name: Array(shape=("codes", "own"))}, **found)
-                require(name.isdecimal(), f"{name}: is no column's number")
-                require(found["own"] <= wanted, f"{name}: has too many sums")
-
-    def set_state(self, state: State) -> None:
-        super().set_state(state)
-        self.counts, self.sums = (
-            {int(k): own.copy() for k, own in state.get(name, {}).items()}
-            for name in ("counts", "sums")
-        )
+        counts, sums = state["counts"], state["sums"]
+        require(counts.keys() == sums.keys(), "sums: are of other columns than the counts")
+        for name, own in sums.items():
+            require(name.isdecimal(), f"counts: {name!r} is no column's number")
+            fits = len(own) == len(counts[name]) and own.shape[1] <= wanted
+            require(fits, f"sums: those of column {name} do not fit its counts and the classes")
 
 
 def _name(label: Any) -> str:

@@ -11,23 +11,50 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Hashable, Iterator
-from typing import Any, NamedTuple, TypeVar
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple, TypeVar
 
 import numpy as np
 
 from onkel.memory.experts import Mixture, new_mixture
 from onkel.memory.regressions import begin
-from onkel.state import Array, Fields, Like, State, Stateful, Whole, check, inside, require
+from onkel.state import (
+    Array,
+    Field,
+    Fields,
+    Like,
+    Listed,
+    Part,
+    Sizes,
+    State,
+    Stateful,
+    Whole,
+    inside,
+    require,
+)
 
 #: rows of a group that are remembered
 GROUP_WINDOW = 32
-_KEYS = (str, int, float)
 #: slot 0 stands for every group that has no rows
 _FIRST_SLOT = 1
 
 
-class Groups:
+@dataclass(frozen=True)
+class _Key(Field):
+    """What names a group."""
+
+    def check(self, value: object, sizes: Sizes) -> str | None:
+        return None if isinstance(value, str | int | float) else "is neither a text nor a number"
+
+
+class Groups(Stateful):
     """The slots of the last ``most`` keys seen; rows without keys are one group."""
+
+    STATE: ClassVar[Fields] = {
+        "keys": Listed(_Key()),
+        "_slots": Array(np.int64, ("length",)),
+        "n_forgotten": Whole(),
+    }
 
     def __init__(self, most: int) -> None:
         self.most = most
@@ -68,25 +95,25 @@ class Groups:
             return np.full(n, _FIRST_SLOT, np.int64)
         return np.array([self.slots.get(key, 0) for key in keys], np.int64)
 
-    def get_state(self) -> State:
-        """Keys from the least recently seen on, and their slots."""
-        slots = np.array(list(self.slots.values()), np.int64)
-        return {"keys": list(self.slots), "slots": slots, "n_forgotten": self.n_forgotten}
+    @property
+    def keys(self) -> list[Hashable]:
+        """From the least recently seen on."""
+        return list(self.slots)
 
-    def set_state(self, state: State) -> None:
-        """The inverse of :meth:`get_state`."""
-        keys = state.get("keys")
-        require(isinstance(keys, list), "keys: must be a list")
-        assert keys is not None
-        n = len(keys)
-        check(state, {"slots": Array(dtype=np.int64, shape=(n,)), "n_forgotten": Whole()})
-        plain = all(isinstance(key, _KEYS) for key in keys) and len(set(keys)) == n
-        require(plain, "keys: must be texts and numbers, each once")
+    @property
+    def _slots(self) -> np.ndarray:
+        return np.array(list(self.slots.values()), np.int64)
+
+    def check_state(self, state: State, sizes: Sizes) -> None:
+        keys, n = state["keys"], sizes["length"]
+        require(len(set(keys)) == n, "keys: holds one twice")
         require(n <= self.most, f"keys: are {n}, more than the {self.most} that are kept")
         each = np.array_equal(np.sort(state["slots"]), np.arange(_FIRST_SLOT, _FIRST_SLOT + n))
         require(each, f"slots: must be {_FIRST_SLOT} to {n}, each once")
-        self.slots = OrderedDict(zip(keys, state["slots"].tolist(), strict=True))
-        self.n_forgotten = int(state["n_forgotten"])
+
+    def take(self, values: State) -> None:
+        self.slots = OrderedDict(zip(values["keys"], values["_slots"].tolist(), strict=True))
+        self.n_forgotten = values["n_forgotten"]
 
 
 _P = TypeVar("_P", bound=NamedTuple)
@@ -229,15 +256,12 @@ class Memory(Stateful):
         put_back(self.past, self._own, known)
 
     def state_fields(self) -> Fields:
-        plain = {"P": Like(), "W": Like(), "mixture": Like()}
-        return plain | {"known": Like(self._indices())}
+        shared = dict.fromkeys(("P", "W", "mixture"), Like())
+        return {"groups": Part(), **shared, "known": Like(self._indices())}
 
     def _indices(self) -> dict[str, tuple[int, int]]:
         """The ranges of the past's arrays that are used as indices."""
         return {"periods": (0, WINDOW)}
-
-    def get_state(self) -> State:
-        return {"groups": self.groups.get_state()} | super().get_state()
 
     def set_state(self, state: State) -> None:
         with inside(state, "groups") as groups:
