@@ -20,6 +20,7 @@ from onkel.columns.encoding import Encoder
 from onkel.columns.features import time_features
 from onkel.columns.layout import Layout
 from onkel.columns.notation import GAPS, numbers_of, seconds_of
+from onkel.columns.running import fill_means
 
 _EPOCH, _MICROSECOND = datetime(1970, 1, 1), timedelta(microseconds=1)
 # Answers for a value that is missing, and for one that is left to the way of tables.
@@ -71,11 +72,6 @@ class RowEncoder:
         self._numbers = _Numbers([cell for cell in self._cells if _is_plain(cell)])
         self._others = [cell for cell in self._cells if not _is_plain(cell)]
 
-    def fits(self, encoder: Encoder, lacking: bool, ignores: bool) -> bool:
-        """Whether the look-ups are those of this encoder, as it is now, and of this treatment."""
-        same = self.encoder is encoder and self.columns is encoder.columns
-        return same and self.lacking is lacking and self.ignores is ignores
-
     def features(self, rows: Sequence[Mapping[str, Any]], *, learn: bool) -> np.ndarray | None:
         """Features (n, n_features) of rows, gaps filled; None: they are left to the way of tables.
 
@@ -86,10 +82,10 @@ class RowEncoder:
         x = np.zeros((len(rows), len(encoder.layout.features)))
         cells = self._others if self._numbers.put(rows, x) else self._cells
         gaps: list[_Cell] = []
-        for row, own in zip(rows, x, strict=True):
+        for i, row in enumerate(rows):
             if not row.keys() <= self._names and (learn or not self._may_ignore(row)):
                 return None
-            if not self._put(row, cells, own, learns, gaps):
+            if cells and not self._put(row, cells, x[i], learns, gaps):
                 return None
         X = self._finite(x)
         if X is None:
@@ -153,8 +149,6 @@ class RowEncoder:
         """Fill gaps with the means so far, and learn from the values."""
         means, counts = self.encoder.widened_means()
         if learns:
-            from onkel.columns.running import fill_means
-
             self.encoder.means, self.encoder.counts = means.copy(), counts.copy()
             fill_means(X, self.encoder.means, self.encoder.counts)
         else:

@@ -272,13 +272,15 @@ def tails_late(X, out, mean, m2, tails, count):
 
 
 @jit_as_written
-def standard_now(X, out, mean, m2, tails, rows):
-    """Write X (n, d), standardised, to ``out``; ``rows`` (d,) of each column were learned so far.
+def standard_now(X, out, mean, m2, tails, n_rows, first, count):
+    """Write X (n, d), standardised, to ``out``; ``n_rows`` were learned so far.
 
-    Columns with heavy tails are drawn in first; ``tails`` has no columns if none ever is.
+    Columns from ``first`` on came late, and have ``count`` (d,) rows. Columns with heavy tails are
+    drawn in; ``tails`` has no columns if none ever is.
     """
     for j in range(X.shape[1]):
-        width = np.sqrt(m2[j] / rows[j])
+        rows = max(n_rows if j < first else count[j], 1.0)
+        width = np.sqrt(m2[j] / rows)
         known = width > 0.0 and np.isfinite(width)
         center = mean[j] if known else 0.0
         factor = 1.0 / width if known else 0.0
@@ -286,7 +288,8 @@ def standard_now(X, out, mean, m2, tails, rows):
             out[i, j] = (np.float64(X[i, j]) - center) * factor
     for j in range(tails.shape[1]):
         if tails[HEAVY, j] > 0.0:
-            scale = np.sqrt(rows[j] / tails[SQUARES, j]) if tails[SQUARES, j] > 0.0 else 0.0
+            rows = max(n_rows if j < first else count[j], 1.0)
+            scale = np.sqrt(rows / tails[SQUARES, j]) if tails[SQUARES, j] > 0.0 else 0.0
             for i in range(X.shape[0]):
-                u = _draw_in(np.float64(X[i, j]), mean[j], tails[AWAY, j], rows[j])
+                u = _draw_in(np.float64(X[i, j]), mean[j], tails[AWAY, j], rows)
                 out[i, j] = (u - tails[MEAN, j]) * scale

@@ -11,6 +11,7 @@ from scipy.sparse import csr_matrix
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from onkel.annotations import ArrayLike, Matrix, MatrixLike
+from onkel.columns import running
 from onkel.columns.target_scaling import LARGEST
 from onkel.errors import DataError
 from onkel.numerics.arrays import issparse
@@ -38,6 +39,7 @@ _NO_TAILS = np.zeros((_N_TAILS, 0))
 # The length of vectors up to which BLAS never uses several threads for a dot product.
 _SHORT = 8192
 _SMALL = 1e38
+_FLOATS = np.dtype(np.float32), np.dtype(np.float64)
 
 
 class OnlineScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, Stateful):
@@ -137,8 +139,6 @@ class OnlineScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, Statef
         return out
 
     def _learn_sparse(self, X: csr_matrix) -> csr_matrix:
-        from onkel.columns import running
-
         out = np.empty_like(X.data)
         parts = (X.indptr, X.indices, X.data, out)
         if self.mode != "minmax":
@@ -149,8 +149,6 @@ class OnlineScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, Statef
         return csr_matrix((out, X.indices, X.indptr), X.shape)
 
     def _learn_dense(self, X: np.ndarray) -> np.ndarray:
-        from onkel.columns import running
-
         learn, learn_late = {
             "auto": (running.tails_rows, running.tails_late),
             "standard": (running.standard_rows, running.standard_late),
@@ -193,7 +191,7 @@ class OnlineScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, Statef
 
     def scaled_as_is(self, X: MatrixLike) -> Matrix:
         """As :meth:`transform`, without what scikit-learn puts around it, which takes longer."""
-        if not self.__sklearn_is_fitted__():
+        if "n_rows_" not in vars(self):
             check_is_fitted(self, "n_rows_")
         X = self._checked(X, learn=False)
         if self.mode == "none":
@@ -205,11 +203,10 @@ class OnlineScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, Statef
                 return csr_matrix((data, X.indices, X.indptr), X.shape)
             out = ((X - center) * factor).astype(X.dtype, copy=False)
         else:
-            from onkel.columns.running import standard_now
-
             out = np.empty(X.shape, dtype=X.dtype)
             tails = self.tails_ if self.mode == "auto" else _NO_TAILS
-            standard_now(X, out, self.center_, self.spread_, tails, self.rows_of_columns())
+            learned = float(self.n_rows_), self.n_features_in_ - self.n_late_, self.count_
+            running.standard_now(X, out, self.center_, self.spread_, tails, *learned)
         if self.n_late_:
             out[:, -self.n_late_ :][X[:, -self.n_late_ :] == 0.0] = 0.0
         return out
@@ -247,7 +244,7 @@ class OnlineScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, Statef
             and X.ndim == 2
             and X.shape[1] == known
             and len(X)
-            and X.dtype in (np.float32, np.float64)
+            and X.dtype in _FLOATS
         ):
             rows = X
         else:

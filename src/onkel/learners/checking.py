@@ -21,6 +21,8 @@ from onkel.parameters import is_whole
 _FLOATS = np.dtype(np.float64), np.dtype(np.float32)
 # The length of vectors up to which BLAS never uses several threads for a dot product.
 _SHORT = 8192
+# The largest squared lengths of rows: distances of two rows must be finite, too.
+_LONGEST = {dtype: float(np.finfo(dtype).max) / 4.0 for dtype in _FLOATS}
 
 
 @runtime_checkable
@@ -158,9 +160,10 @@ def _squared_length(values: np.ndarray) -> float:
 
 def _first_not_finite(estimator: TakesRows, X: Matrix) -> DataError | None:
     """The error of the first row of X, dense or CSR, whose squared length is not finite."""
+    most = _LONGEST[X.dtype]
+    if type(X) is np.ndarray and X.size <= _SHORT and np.vdot(X, X) <= most:
+        return None
     values = np.ravel(X.data if issparse(X) else X)
-    # distances of two rows must be finite, too
-    most = float(np.finfo(X.dtype).max) / 4.0
     with np.errstate(over="ignore", invalid="ignore"):
         if _squared_length(values) <= most:
             return None
@@ -258,8 +261,9 @@ def weights(
 
 def by_group(estimator: object, groups: Any) -> dict[str, Any]:
     """The argument ``groups`` for a learner that takes it; none for the others."""
-    takes = getattr(estimator, "takes_groups", False)
-    return {"groups": groups} if takes and groups is not None else {}
+    if groups is None or not getattr(estimator, "takes_groups", False):
+        return {}
+    return {"groups": groups}
 
 
 def group_keys(groups: ArrayLike | None) -> list[Hashable]:

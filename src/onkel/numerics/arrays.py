@@ -14,7 +14,11 @@ if TYPE_CHECKING:
     def issparse(X: object) -> TypeGuard[sp.csr_array]:
         """Whether rows are sparse, which SciPy does not tell a checker."""
 else:
-    from scipy.sparse import issparse
+    from scipy.sparse import issparse as _is_any_sparse
+
+    def issparse(X: object) -> bool:
+        """SciPy's answer, which takes long for the many arrays that are not sparse."""
+        return type(X) is not np.ndarray and _is_any_sparse(X)
 
 
 def as_dense(X: Matrix) -> np.ndarray:

@@ -236,12 +236,16 @@ class BlockModel:
 
         X (n, d), dense or CSR: unscaled features, as the encoder makes them.
         """
-        return self.predict_scaled(self.scaled(X))
+        return self._in_units(self.estimator.predict(self.scaled(X)))
 
     @locked
     def predict_scaled(self, X: Matrix) -> np.ndarray:
         """As `predict_features`, for rows that are scaled already."""
-        predictions, target = self.estimator.predict(X), self._statistics.target_scaler
+        return self._in_units(self.estimator.predict(X))
+
+    def _in_units(self, predictions: np.ndarray) -> np.ndarray:
+        """The learner's predictions in the target's own units."""
+        target = self._statistics.target_scaler
         return predictions if target is None else target.inverse_transform(predictions)
 
     @locked
@@ -286,10 +290,8 @@ class BlockModel:
         `predict_features`. ``ahead``: rows (of the group) between the last learned row and the
         first of X; ``groups`` (n,): the series of each row, if the model was learned by group.
         """
-        more = by_group(self.estimator, groups)
-        predictions = self.estimator.predict_next(self.scaled(X), ahead, **more)
-        target = self._statistics.target_scaler
-        return np.asarray(predictions) if target is None else target.inverse_transform(predictions)
+        more = {} if groups is None else by_group(self.estimator, groups)
+        return self._in_units(self.estimator.predict_next(self.scaled(X), ahead, **more))
 
     @locked
     def next_intervals(
@@ -404,4 +406,4 @@ class BlockModel:
 
     def scaled(self, X: Matrix) -> Matrix:
         """Features as the encoder makes them, as the learner takes them."""
-        return self._statistics.transform(self._inputs.now(X), self._inputs.n_late)
+        return self._statistics.transform(self._inputs.now(X), self._inputs)

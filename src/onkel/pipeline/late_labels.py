@@ -130,14 +130,13 @@ class LateLabels:
         if id in self._waiting:
             raise DataError(f"id {id!r}: a row with this id waits for its label already")
         x, group = self._row(x, group)
-        predicted = self._predict(x, group)
-        if not keep:
-            return predicted
-        if len(self._waiting) == self.most:
-            self._waiting.forget_oldest()
-            self.n_forgotten += 1
-        self._keep(id, x, group, predicted)
-        return predicted
+        row = Waiting(x, group, self._predict(x, group))
+        if keep:
+            if len(self._waiting) == self.most:
+                self._waiting.forget_oldest()
+                self.n_forgotten += 1
+            self._waiting.add(id, row)
+        return self._shown(row)
 
     @locked
     def predict_all(self, ids: Sequence[Hashable], rows: Sequence[Row]) -> list[Any]:
@@ -161,14 +160,8 @@ class LateLabels:
         model, ahead = self.model, self._waiting.ahead(None)
         predicted = model.predict_next([_known(x, model) for x in rows], ahead).tolist()
         for id, x, own in zip(ids, rows, predicted, strict=True):
-            self._keep(id, dict(x), None, own)
+            self._waiting.add(id, Waiting(dict(x), None, own))
         return list(predicted)
-
-    def _keep(self, id: Hashable, x: object, group: Hashable, predicted: object) -> None:
-        """Let a row wait; what is said before the first label tells nothing of errors."""
-        model = self.model
-        learned = model.n_rows if isinstance(model, StreamModel) else is_fitted(model)
-        self._waiting.add(id, Waiting(x, group, predicted if learned else None))
 
     @locked
     def predict_proba(self, x: object, group: Hashable = None) -> np.ndarray | None:
@@ -357,15 +350,13 @@ class LateLabels:
         return x, group
 
     def _predict(self, x: object, group: Hashable) -> Any:
+        """What the model says of a row; None before the first learned row."""
         ahead, model = self._waiting.ahead(group), self.model
         if isinstance(model, StreamModel):
-            if not is_fitted(model.estimator):
-                return self._nothing
-            return model.predict_next(_known(x, model), ahead)[0].item()
-        if not is_fitted(model):
-            return self._nothing
+            fitted = is_fitted(model.estimator)
+            return model.predict_next(_known(x, model), ahead).item(0) if fitted else None
         more = by_group(model, None if group is None else [group])
-        return model.predict_next(x, ahead, **more)[0].item()
+        return model.predict_next(x, ahead, **more).item(0) if is_fitted(model) else None
 
     def __repr__(self) -> str:
         return f"<LateLabels: {self.n_waiting:,} rows wait; {self.model!r}>"
@@ -373,8 +364,10 @@ class LateLabels:
 
 def _known(x: Any, model: StreamModel) -> Any:
     """A row without the columns that the model never had, if it does not leave them out itself."""
+    if model.keys.extra != "error":
+        return x
     encoder = model.encoder
-    if model.keys.extra != "error" or encoder is None or encoder.n_vector is not None:
+    if encoder is None or encoder.n_vector is not None:
         return x
     new = extra_columns(x, encoder, model.settings) if isinstance(x, dict) else []
     return {name: value for name, value in x.items() if name not in new} if new else x
@@ -397,7 +390,9 @@ def _copied(x: object, model: Any) -> Any:
         ``x`` is not one row.
     """
     takes_names = isinstance(model, StreamModel)
-    if takes_names and (type(x) is dict or isinstance(x, Mapping | NamedRow)):
+    if takes_names and type(x) is dict:
+        return x.copy()
+    if takes_names and isinstance(x, Mapping | NamedRow):
         return dict(x.items())
     found = _records(x) if takes_names and hasattr(x, "columns") else [_vector(x)]
     if len(found) != 1 or found[0] is None:

@@ -23,6 +23,7 @@ class OneRow:
 
     def __init__(self) -> None:
         self._encoder: RowEncoder | None = None
+        self._keys: Keys | None = None
 
     def __reduce__(self) -> tuple[object, ...]:
         # a copied model has look-ups of its own
@@ -48,14 +49,16 @@ class OneRow:
 
     def _looked_up(self, encoder: Encoder, settings: dict[str, Any], keys: Keys) -> RowEncoder:
         """The look-ups of this encoder, as it is now."""
-        own, (missing, extra) = self._encoder, keys
-        lacking, ignores = missing != "error", extra != "error"
-        if own is None or not own.fits(encoder, lacking, ignores):
+        own = self._encoder
+        known = own is not None and own.encoder is encoder and self._keys is keys
+        if own is None or not known or own.columns is not encoder.columns:
             reading = reading_to_predict(settings)
             # a row that is learned would be skipped where one that is predicted is refused
             how = settings.get("missing", reading.missing), reading.dtype
             others = other_columns(encoder, settings)
+            lacking, ignores = keys.missing != "error", keys.extra != "error"
             own = self._encoder = RowEncoder(encoder, *how, others, lacking, ignores)
+            self._keys = keys
         return own
 
     def block(

@@ -15,6 +15,7 @@ from onkel.state import State, inside
 
 if TYPE_CHECKING:
     from onkel.columns.encoding import Encoder
+    from onkel.pipeline.inputs import Inputs
 
 
 def located(
@@ -94,14 +95,14 @@ class RunningStatistics:
         y, center, scale = target.scaled_as_is(y) if self.fixed else target.learn_transform(y)
         return Prepared(X, y, center, scale, scaled=True)
 
-    def transform(self, X: Matrix, n_late: int) -> Matrix:
-        """Scale rows by the current statistics.
+    def transform(self, X: Matrix, inputs: Inputs) -> Matrix:
+        """Scale rows of the inputs by the current statistics.
 
         Late columns that nothing was learned from are cut; late columns that rows lack are 0.
         """
         known = vars(self.scaler).get("n_features_in_")
         if known is not None and known != X.shape[1]:
-            if known < X.shape[1] <= known + n_late:
+            if known < X.shape[1] <= known + inputs.n_late:
                 X = X[:, :known]
             elif X.shape[1] < known <= X.shape[1] + self.scaler.n_late_:
                 X = with_zero_columns(X, known - X.shape[1])

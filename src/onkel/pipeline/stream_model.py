@@ -11,7 +11,6 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.metaestimators import available_if
 
 from onkel import persistence
-from onkel.annotations import ArrayLike, Matrix
 from onkel.errors import DataError, NoRowsError
 from onkel.intervals.feedback import check_tracked
 from onkel.model.transaction import locked
@@ -167,7 +166,7 @@ class StreamModel(StreamEstimator):
         rows that come next, `predict_interval_next` has closer bounds. ValueError: the model is a
         classifier, or ``level`` is not in (0, 1).
         """
-        return self._over(X, lambda rows: self.interval_features(rows, level))
+        return self._over(X, self.interval_features, level)
 
     def predict_next(self, X: object, ahead: int = 0) -> np.ndarray:
         """Predict the rows that come next, in order, without learning them.
@@ -182,7 +181,7 @@ class StreamModel(StreamEstimator):
         ahead : int, default=0
             Rows (of the group) between the last learned row and the first row of X.
         """
-        return self._over_next(X, lambda rows, groups: self.next_features(rows, ahead, groups))
+        return self._over_next(X, self.next_features, ahead)
 
     def predict_interval_next(self, X: object, level: float = 0.9, ahead: int = 0) -> np.ndarray:
         """Bounds (n, 2) around the targets of the rows that come next, in order; learns nothing.
@@ -192,9 +191,7 @@ class StreamModel(StreamEstimator):
         stream does. That holds one row ahead; farther ahead (see `predict_next`) the bounds are as
         wide. The levels 50, 80, 90, 95 and 99 % are tracked; others are read between them.
         """
-        return self._over_next(
-            X, lambda rows, groups: self.next_intervals(rows, level, ahead, groups)
-        )
+        return self._over_next(X, self.next_intervals, level, ahead)
 
     def predict_set(self, X: object, level: float = 0.9) -> np.ndarray:
         """Sets that hold a share ``level`` of the labels, each row by itself.
@@ -203,16 +200,16 @@ class StreamModel(StreamEstimator):
         The learner must keep them: the default does, others with ``feedback=True``. ValueError: it
         keeps none, the model is a regressor, or ``level`` is not in (0, 1).
         """
-        return self._over(X, lambda rows: self.set_features(rows, level))
+        return self._over(X, self.set_features, level)
 
     def predict_set_next(self, X: object, level: float = 0.9, ahead: int = 0) -> np.ndarray:
         """As `predict_set`, of the rows that come next; see `predict_next`."""
-        return self._over_next(X, lambda rows, groups: self.next_sets(rows, level, ahead, groups))
+        return self._over_next(X, self.next_sets, level, ahead)
 
     @_where_the_learner_has("predict_proba")
     def predict_proba_next(self, X: object, ahead: int = 0) -> np.ndarray:
         """Class probabilities (n, n_classes) of the rows that come next; see `predict_next`."""
-        return self._over_next(X, lambda rows, groups: self.next_proba(rows, ahead, groups))
+        return self._over_next(X, self.next_proba, ahead)
 
     @_where_the_learner_has("decision_function")
     def decision_function(self, X: object) -> np.ndarray:
@@ -414,12 +411,12 @@ class StreamModel(StreamEstimator):
         if encoder is not None:
             found = self._one_row.features(row, encoder, self.settings, self.keys)
         predicted = self.predict(row) if found is None else self.predict_features(found)
-        return _only(predicted).item()
+        return _one(predicted).item(0)
 
     @_where_the_learner_has("predict_proba")
     def predict_proba_one(self, row: Mapping[str, object]) -> dict[Any, float]:
         """Probability of each class for one row, by label; see `predict_proba`."""
-        shares = _only(self.predict_proba(row)).tolist()
+        shares = _one(self.predict_proba(row))[0].tolist()
         return dict(zip(self.classes_.tolist(), shares, strict=True))
 
     def learn_one(self, row: Mapping[str, object], y: object = None) -> Any:
@@ -430,7 +427,7 @@ class StreamModel(StreamEstimator):
         and was left out. DataError, as of `partial_fit`: the row was not learned.
         """
         predicted = self.predict_then_learn(row, None if y is None else [y])
-        return predicted[0].item() if len(predicted) else None
+        return predicted.item(0) if len(predicted) else None
 
     def open(
         self,
@@ -531,43 +528,42 @@ class StreamModel(StreamEstimator):
                 self._one_row.features(rows, encoder, self.settings, self.keys, learn=True)
             raise
 
-    def _over_next(
-        self, X: object, method: Callable[[Matrix, ArrayLike | None], np.ndarray]
-    ) -> np.ndarray:
-        """As `_over`, but for all rows at once and with their groups."""
-        if self.encoder is None:
-            return self._over(X, lambda rows: method(rows, None))
-        if "group" not in self.settings:
-            one = self._one_row.features(X, self.encoder, self.settings, self.keys)
+    def _over_next(self, X: object, method: Callable[..., np.ndarray], *args: float) -> np.ndarray:
+        """As `_over`, but for all rows at once and with their groups, the last argument."""
+        encoder, settings = self.encoder, self.settings
+        if encoder is None:
+            return self._over(X, method, *args)
+        if "group" not in settings:
+            one = self._one_row.features(X, encoder, settings, self.keys)
             if one is not None:
-                return method(one, None)
+                return method(one, *args)
         try:
-            stream = open_to_predict(X, self.encoder, self.settings, self.keys, by_group=True)
-            rows = concat(list(stream))
+            rows = concat(list(open_to_predict(X, encoder, settings, self.keys, by_group=True)))
         except NoRowsError:
-            groups = [""] if "group" in self.settings else None
-            return self._of_no_rows(lambda rows: method(rows, groups))
-        return method(rows.X, rows.groups)
+            groups = [""] if "group" in settings else None
+            return self._of_no_rows(method, *args, groups)
+        return method(rows.X, *args, rows.groups)
 
-    def _over(self, X: object, method: Callable[[Matrix], np.ndarray]) -> np.ndarray:
-        """Apply a method that takes features to rows in any form."""
-        if self.encoder is None:
+    def _over(self, X: object, method: Callable[..., np.ndarray], *args: float) -> np.ndarray:
+        """Apply a method that takes features, and these arguments, to rows in any form."""
+        encoder = self.encoder
+        if encoder is None:
             if not is_array(X) or not is_fitted(self.estimator):
                 raise _unnamed(self.estimator)
-            return method(X)
-        one = self._one_row.features(X, self.encoder, self.settings, self.keys)
+            return method(X, *args)
+        one = self._one_row.features(X, encoder, self.settings, self.keys)
         if one is not None:
-            return method(one)
+            return method(one, *args)
         try:
-            stream = open_to_predict(X, self.encoder, self.settings, self.keys)
+            stream = open_to_predict(X, encoder, self.settings, self.keys)
         except NoRowsError:
-            return self._of_no_rows(method)
-        return np.concatenate([method(block.X) for block in stream])
+            return self._of_no_rows(method, *args)
+        return np.concatenate([method(block.X, *args) for block in stream])
 
-    def _of_no_rows(self, method: Callable[[Matrix], np.ndarray]) -> np.ndarray:
+    def _of_no_rows(self, method: Callable[..., np.ndarray], *args: object) -> np.ndarray:
         """What a method that takes features gives for no rows: of the right type and shape."""
         assert self.encoder is not None
-        return method(np.zeros((1, self.encoder.n_features), dtype=np.float32))[:0]
+        return method(np.zeros((1, self.encoder.n_features), dtype=np.float32), *args)[:0]
 
 
 def _unnamed(estimator: Any, source: str | None = None) -> DataError:
@@ -580,8 +576,8 @@ def _unnamed(estimator: Any, source: str | None = None) -> DataError:
     )
 
 
-def _only(predictions: np.ndarray) -> Any:
-    """The prediction of the one row."""
+def _one(predictions: np.ndarray) -> np.ndarray:
+    """Predictions, which must be those of one row."""
     if len(predictions) != 1:
         raise DataError(f"one row is expected, a dict of its values; got {len(predictions)} rows")
-    return predictions[0]
+    return predictions
