@@ -296,7 +296,6 @@ def test_what_is_wrong_with_a_rival_or_a_setting(rows, args, message):
 
 
 def test_ctrl_c_keeps_the_runs_that_are_finished(rows, monkeypatch):
-    import os
     import signal
 
     from onkel.evaluation.comparison.contest import Contest
@@ -305,7 +304,7 @@ def test_ctrl_c_keeps_the_runs_that_are_finished(rows, monkeypatch):
 
     def stopped(self, *of):
         if len(self.results) == 2:
-            os.kill(os.getpid(), signal.SIGINT)
+            signal.raise_signal(signal.SIGINT)
         return of_one(self, *of)
 
     monkeypatch.setattr(Contest, "_run_one", stopped)

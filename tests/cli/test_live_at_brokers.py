@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 
 import pytest
@@ -9,6 +10,8 @@ from typer.testing import CliRunner
 
 from onkel.cli import app
 from onkel.cli.live.broker import settings_of
+
+pytestmark = pytest.mark.skipif(os.name != "posix", reason="onkel live needs POSIX")
 
 
 def _error(tmp_path, *words):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 
@@ -10,6 +11,9 @@ import pytest
 
 pytestmark = [
     pytest.mark.slow,
+    pytest.mark.skipif(
+        not hasattr(signal, "setitimer"), reason="the system has no timers that send signals"
+    ),
     pytest.mark.skipif(os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="nothing is compiled"),
 ]
 

@@ -53,6 +53,7 @@ def test_a_link_stays_and_what_it_names_is_written(model, tmp_path):
     assert load(link).n_rows_ == 40
 
 
+@pytest.mark.skipif(os.name != "posix", reason="modes as POSIX has them")
 @pytest.mark.parametrize("mode", [0o600, 0o640, 0o664])
 def test_permissions_stay(model, tmp_path, mode):
     path = tmp_path / "model.onkel"
@@ -62,6 +63,7 @@ def test_permissions_stay(model, tmp_path, mode):
     assert stat.S_IMODE(path.stat().st_mode) == mode
 
 
+@pytest.mark.skipif(os.name != "posix", reason="pipes and devices as POSIX has them")
 def test_what_is_no_regular_file_is_refused(model, tmp_path):
     os.mkfifo(tmp_path / "pipe")
     with pytest.raises(ModelFileError, match="not a regular file"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import random
 import signal
 import subprocess
@@ -16,6 +17,8 @@ from tests.serve.stream import LEARNERS, opened, play
 
 from onkel.errors import JournalError, ModelFileError
 from onkel.serve import LiveModel, durable
+
+pytestmark = pytest.mark.skipif(os.name != "posix", reason="a journal needs the locks of POSIX")
 
 _KILLS = 3
 

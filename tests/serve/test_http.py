@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import random
 import socket
 import time
@@ -18,6 +19,8 @@ import onkel
 from onkel.serve import LiveModel
 from onkel.serve.http.bodies import ARROW, LINES, Limits
 from onkel.serve.one_model import OneModel
+
+pytestmark = pytest.mark.skipif(os.name != "posix", reason="a journal needs the locks of POSIX")
 
 
 def _models(folder, learner="pa", **how):

@@ -10,6 +10,8 @@ import pytest
 from onkel.errors import JournalError
 from onkel.serve.journal import Journal
 
+pytestmark = pytest.mark.skipif(os.name != "posix", reason="a journal needs the locks of POSIX")
+
 
 def _filled(folder, n=5, **how):
     with Journal(folder, **how) as journal:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 import sqlite3
 
@@ -14,6 +15,8 @@ from onkel.errors import JournalError
 from onkel.serve import LiveModel
 from onkel.serve.journal import Journal
 from onkel.serve.keyed import KeyedModels
+
+pytestmark = pytest.mark.skipif(os.name != "posix", reason="a journal needs the locks of POSIX")
 
 HOW = {"most": 40, "remember": 100, "once": True, "say": lambda line: None}
 _SETTINGS = {"missing": "auto", "dtype": "float32"}

@@ -5,9 +5,13 @@ from __future__ import annotations
 import os
 
 import pytest
+
+if os.name != "posix":
+    pytest.skip("signals as POSIX has them", allow_module_level=True)
+
 from tests.serve import killing, piping
 
-pytestmark = [pytest.mark.slow, pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")]
+pytestmark = pytest.mark.slow
 
 
 def test_a_service_that_is_killed_answers_and_learns_once():

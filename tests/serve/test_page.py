@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
 from tests.serve.browser import CHROMIUM, Browser
 from tests.serve.serving import serving
@@ -11,6 +13,7 @@ from onkel.serve.one_model import OneModel
 
 pytestmark = [
     pytest.mark.slow,
+    pytest.mark.skipif(os.name != "posix", reason="a journal needs the locks of POSIX"),
     pytest.mark.skipif(CHROMIUM is None, reason="no Chromium is installed"),
 ]
 

@@ -15,7 +15,7 @@ from typing import Any
 from onkel.streams.files import end_pipes
 
 _WORDS = {signal.SIGINT: "interrupted", signal.SIGTERM: "terminated"}
-if os.name == "posix":
+if hasattr(signal, "SIGHUP"):
     _WORDS[signal.SIGHUP] = "terminal closed"
 
 _REPEATED = 1.0

@@ -266,11 +266,13 @@ def _resolve(pairs: Sequence[tuple[asyncio.Future[Any], object]]) -> None:
 
 
 def _bytes_in_memory() -> int:
-    """Memory that the process takes; where the system does not say that, the most it has taken."""
+    """Memory that the process takes, else the most it has taken, else 0: as the system tells."""
     with suppress(OSError, IndexError, ValueError):
         pages = int(Path("/proc/self/statm").read_text("utf8").split()[1])
         return pages * os.sysconf("SC_PAGE_SIZE")
-    import resource  # POSIX only
-
+    try:
+        import resource
+    except ModuleNotFoundError:  # not on POSIX
+        return 0
     most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return most if sys.platform == "darwin" else most * 1024
