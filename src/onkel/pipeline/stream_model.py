@@ -7,7 +7,6 @@ from collections.abc import Callable, Collection, Mapping
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 import numpy as np
-from sklearn.exceptions import NotFittedError
 from sklearn.utils.metaestimators import available_if
 
 from onkel import persistence
@@ -15,12 +14,12 @@ from onkel.errors import DataError, NoRowsError
 from onkel.intervals.feedback import check_tracked
 from onkel.model.transaction import locked
 from onkel.numerics.arrays import as_dense
+from onkel.pipeline import any_rows
+from onkel.pipeline.any_rows import learn_blocks, learn_few, of_no_rows, over, over_next
 from onkel.pipeline.estimator import StreamEstimator
 from onkel.pipeline.explanation import Explanation, explained
-from onkel.pipeline.rows import are_dicts, is_array, left_out, open_to_learn, open_to_predict
-from onkel.pipeline.statistics import is_fitted
+from onkel.pipeline.rows import are_dicts
 from onkel.pipeline.summary import columns_of, describe, html_table
-from onkel.streams.blocks import concat
 
 if TYPE_CHECKING:
     from onkel.streams import Block, Stream
@@ -32,10 +31,6 @@ _Method = TypeVar("_Method", bound=Callable[..., Any])
 def _where_the_learner_has(name: str) -> Callable[[_Method], _Method]:
     """A method that a model has only if its learner has that of the name."""
     return available_if(lambda model: getattr(model.estimator, name))
-
-
-class _NotFittedError(DataError, NotFittedError):
-    """Nothing has been learned, in scikit-learn's class, too."""
 
 
 class StreamModel(StreamEstimator):
@@ -156,7 +151,7 @@ class StreamModel(StreamEstimator):
         DataError
             Columns are missing, or the model never had them; the error names them.
         """
-        return self._over(X, self.predict_features)
+        return over(self, X, self.predict_features)
 
     def predict_interval(self, X: object, level: float = 0.9) -> np.ndarray:
         """Bounds (n, 2) around a share ``level`` of the targets, in their own units.
@@ -166,7 +161,7 @@ class StreamModel(StreamEstimator):
         rows that come next, `predict_interval_next` has closer bounds. ValueError: the model is a
         classifier, or ``level`` is not in (0, 1).
         """
-        return self._over(X, self.interval_features, level)
+        return over(self, X, self.interval_features, level)
 
     def predict_next(self, X: object, ahead: int = 0) -> np.ndarray:
         """Predict the rows that come next, in order, without learning them.
@@ -181,7 +176,7 @@ class StreamModel(StreamEstimator):
         ahead : int, default=0
             Rows (of the group) between the last learned row and the first row of X.
         """
-        return self._over_next(X, self.next_features, ahead)
+        return over_next(self, X, self.next_features, ahead)
 
     def predict_interval_next(self, X: object, level: float = 0.9, ahead: int = 0) -> np.ndarray:
         """Bounds (n, 2) around the targets of the rows that come next, in order; learns nothing.
@@ -191,7 +186,7 @@ class StreamModel(StreamEstimator):
         stream does. That holds one row ahead; farther ahead (see `predict_next`) the bounds are as
         wide. The levels 50, 80, 90, 95 and 99 % are tracked; others are read between them.
         """
-        return self._over_next(X, self.next_intervals, level, ahead)
+        return over_next(self, X, self.next_intervals, level, ahead)
 
     def predict_set(self, X: object, level: float = 0.9) -> np.ndarray:
         """Sets that hold a share ``level`` of the labels, each row by itself.
@@ -200,21 +195,21 @@ class StreamModel(StreamEstimator):
         The learner must keep them: the default does, others with ``feedback=True``. ValueError: it
         keeps none, the model is a regressor, or ``level`` is not in (0, 1).
         """
-        return self._over(X, self.set_features, level)
+        return over(self, X, self.set_features, level)
 
     def predict_set_next(self, X: object, level: float = 0.9, ahead: int = 0) -> np.ndarray:
         """As `predict_set`, of the rows that come next; see `predict_next`."""
-        return self._over_next(X, self.next_sets, level, ahead)
+        return over_next(self, X, self.next_sets, level, ahead)
 
     @_where_the_learner_has("predict_proba")
     def predict_proba_next(self, X: object, ahead: int = 0) -> np.ndarray:
         """Class probabilities (n, n_classes) of the rows that come next; see `predict_next`."""
-        return self._over_next(X, self.next_proba, ahead)
+        return over_next(self, X, self.next_proba, ahead)
 
     @_where_the_learner_has("decision_function")
     def decision_function(self, X: object) -> np.ndarray:
         """Scores: (n, n_classes), or (n,) of two classes, positive for ``classes_[1]``."""
-        return self._over(X, self.decision_features)
+        return over(self, X, self.decision_features)
 
     @_where_the_learner_has("predict_proba")
     def predict_proba(self, X: object) -> np.ndarray:
@@ -222,7 +217,7 @@ class StreamModel(StreamEstimator):
 
         By a logistic or softmax loss, or calibrated (``okl``, ``krls``).
         """
-        return self._over(X, self.proba_features)
+        return over(self, X, self.proba_features)
 
     def partial_fit(
         self, X: object, y: object = None, *, target: str | None = None, group: str | None = None
@@ -254,13 +249,13 @@ class StreamModel(StreamEstimator):
     ) -> np.ndarray:
         """Predict each row from the rows before it, then learn it, as `partial_fit`; (n,)."""
         if target is None and group is None:
-            found = self._learn_one(X, y, self.learn)
+            found = learn_few(self, X, y, self.learn)
             if found is not None:
                 return found  # type: ignore[no-any-return]
         try:
-            predictions = self._learn_blocks(X, y, target, group, self.learn)
+            predictions = learn_blocks(self, X, y, target, group, self.learn)
         except NoRowsError:
-            return self._of_no_rows(self.predict_features) if self.n_rows else np.zeros(0)
+            return of_no_rows(self, self.predict_features) if self.n_rows else np.zeros(0)
         # if every row lacks a target, there is no prediction
         return np.concatenate(predictions) if predictions else np.zeros(0)
 
@@ -274,7 +269,7 @@ class StreamModel(StreamEstimator):
         ValueError: a label is of no known class, or fewer than two are known; its block is not
         learned.
         """
-        if (found := self._learn_one(X, y, self.proba_then_learn)) is not None:
+        if (found := learn_few(self, X, y, self.proba_then_learn)) is not None:
             return found  # type: ignore[no-any-return]
         shares: list[np.ndarray] = []
 
@@ -284,7 +279,7 @@ class StreamModel(StreamEstimator):
             return labels
 
         try:
-            labels = self._learn_blocks(X, y, None, None, learn)
+            labels = learn_blocks(self, X, y, None, None, learn)
         except NoRowsError:
             labels = []
         except DataError as error:
@@ -316,35 +311,11 @@ class StreamModel(StreamEstimator):
             return self.intervals_then_learn(block, level, source)
 
         try:
-            found = self._learn_blocks(X, y, target, group, learn)
+            found = learn_blocks(self, X, y, target, group, learn)
         except NoRowsError:
             found = []
         rows = np.concatenate(found) if found else np.zeros((0, 3))
         return rows[:, 0], rows[:, 1:]
-
-    def _learn_blocks(
-        self, X: object, y: object, target: str | None, group: str | None, learn: Callable[..., Any]
-    ) -> list[np.ndarray]:
-        """Learn rows block by block; what ``learn`` returns of each."""
-        stream = self.open(X, y, target=target, group=group)
-        before = self.n_rows, self.encoder, dict(self.settings)
-        predictions: list[np.ndarray] = []
-        try:
-            for block in stream:
-                if block.y is not None:
-                    self.adopt(stream)
-                predictions.append(learn(block, stream.source))
-        except BaseException as error:
-            if self.n_rows == before[0]:
-                # nothing was learned: the columns are as they were, too
-                _, self.encoder, self.settings = before
-            if isinstance(error, DataError):
-                if error.predictions is not None:
-                    predictions.append(error.predictions)
-                own = [part if part.ndim == 1 else part[:, 0] for part in predictions]
-                error.predictions = np.concatenate(own) if own else None
-            raise
-        return predictions
 
     @locked
     def explain(self, row: object) -> Explanation:
@@ -393,7 +364,7 @@ class StreamModel(StreamEstimator):
         -----
         Source: Štrumbelj & Kononenko 2014.
         """
-        X = self._over(row, as_dense)
+        X = over(self, row, as_dense)
         if len(X) != 1:
             raise DataError(f"one row is explained at a time; got {len(X)} rows")
         values: dict[str, Any] = {}
@@ -443,20 +414,11 @@ class StreamModel(StreamEstimator):
         The model gets the stream's new columns by `adopt`. ``time``: a column to pass on as
         `Block.times`.
         """
-        group = group or self.settings.get("group")
-        stream = open_to_learn(X, y, self.encoder, self.settings, target, group, time, self.keys)
-        named = stream.encoder.n_vector is None
-        if self.encoder is None and named and is_fitted(self.estimator):
-            raise _unnamed(self.estimator, stream.source)
-        return stream
+        return any_rows.opened(self, X, y, target, group, time)
 
     def adopt(self, stream: Stream) -> None:
         """From now on read rows as a stream of `open` does, with the columns it has by now."""
-        if self.encoder is None:
-            self.settings["left_out"] = left_out(stream)
-            if stream.group is not None:
-                self.settings["group"] = stream.group
-        self.encoder = stream.encoder
+        any_rows.adopt(self, stream)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model to one file; `onkel.load` reads it.
@@ -508,72 +470,6 @@ class StreamModel(StreamEstimator):
         from onkel.pipeline.exporting import export
 
         export(self, path, values)
-
-    def _learn_one(self, row: object, y: object, learn: Callable[..., Any]) -> Any:
-        """What ``learn`` gives of a few rows that change no columns; None: they are a table."""
-        encoder = self.encoder
-        if encoder is None:
-            return None
-        before = encoder.means, encoder.counts, encoder.layout.gaps
-        block = self._one_row.block(row, y, encoder, self.settings, self.keys)
-        if block is None:
-            return None
-        n_rows = self.n_rows
-        try:
-            return learn(block, "the rows")
-        except BaseException:
-            encoder.means, encoder.counts, encoder.layout.gaps = before
-            if learned := self.n_rows - n_rows:
-                rows = row[:learned] if isinstance(row, list) else row
-                self._one_row.features(rows, encoder, self.settings, self.keys, learn=True)
-            raise
-
-    def _over_next(self, X: object, method: Callable[..., np.ndarray], *args: float) -> np.ndarray:
-        """As `_over`, but for all rows at once and with their groups, the last argument."""
-        encoder, settings = self.encoder, self.settings
-        if encoder is None:
-            return self._over(X, method, *args)
-        if "group" not in settings:
-            one = self._one_row.features(X, encoder, settings, self.keys)
-            if one is not None:
-                return method(one, *args)
-        try:
-            rows = concat(list(open_to_predict(X, encoder, settings, self.keys, by_group=True)))
-        except NoRowsError:
-            groups = [""] if "group" in settings else None
-            return self._of_no_rows(method, *args, groups)
-        return method(rows.X, *args, rows.groups)
-
-    def _over(self, X: object, method: Callable[..., np.ndarray], *args: float) -> np.ndarray:
-        """Apply a method that takes features, and these arguments, to rows in any form."""
-        encoder = self.encoder
-        if encoder is None:
-            if not is_array(X) or not is_fitted(self.estimator):
-                raise _unnamed(self.estimator)
-            return method(X, *args)
-        one = self._one_row.features(X, encoder, self.settings, self.keys)
-        if one is not None:
-            return method(one, *args)
-        try:
-            stream = open_to_predict(X, encoder, self.settings, self.keys)
-        except NoRowsError:
-            return self._of_no_rows(method, *args)
-        return np.concatenate([method(block.X, *args) for block in stream])
-
-    def _of_no_rows(self, method: Callable[..., np.ndarray], *args: object) -> np.ndarray:
-        """What a method that takes features gives for no rows: of the right type and shape."""
-        assert self.encoder is not None
-        return method(np.zeros((1, self.encoder.n_features), dtype=np.float32), *args)[:0]
-
-
-def _unnamed(estimator: Any, source: str | None = None) -> DataError:
-    """The error of a model without names of columns, which were needed."""
-    if not is_fitted(estimator):
-        return _NotFittedError("the model has learned no rows yet", source=source)
-    d = estimator.n_features_in_
-    return DataError(
-        f"the model learned {d} features without names; give an array of {d} columns", source=source
-    )
 
 
 def _one(predictions: np.ndarray) -> np.ndarray:

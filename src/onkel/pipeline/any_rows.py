@@ -1,0 +1,154 @@
+"""Rows in any form: what a model's methods over features and blocks give for them.
+
+Single rows and short lists of dicts are looked up (:mod:`onkel.pipeline.one_row`); any others are
+opened as a stream (:mod:`onkel.pipeline.rows`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn.exceptions import NotFittedError
+
+from onkel.errors import DataError, NoRowsError
+from onkel.pipeline.rows import is_array, left_out, open_to_learn, open_to_predict
+from onkel.pipeline.statistics import is_fitted
+from onkel.streams.blocks import concat
+
+if TYPE_CHECKING:
+    from onkel.pipeline.block_model import BlockModel
+    from onkel.streams import Stream
+
+# What takes features, and arguments of its own.
+Method = Callable[..., np.ndarray]
+
+
+def over(model: BlockModel, X: object, method: Method, *args: float) -> np.ndarray:
+    """Apply a method that takes features, and these arguments, to rows in any form."""
+    encoder = model.encoder
+    if encoder is None:
+        if not is_array(X) or not is_fitted(model.estimator):
+            raise _unnamed(model.estimator)
+        return method(X, *args)
+    one = model._one_row.features(X, encoder, model.settings, model.keys)
+    if one is not None:
+        return method(one, *args)
+    try:
+        stream = open_to_predict(X, encoder, model.settings, model.keys)
+    except NoRowsError:
+        return of_no_rows(model, method, *args)
+    return np.concatenate([method(block.X, *args) for block in stream])
+
+
+def over_next(model: BlockModel, X: object, method: Method, *args: float) -> np.ndarray:
+    """As :func:`over`, but for all rows at once and with their groups, the last argument."""
+    encoder, settings = model.encoder, model.settings
+    if encoder is None:
+        return over(model, X, method, *args)
+    if "group" not in settings:
+        one = model._one_row.features(X, encoder, settings, model.keys)
+        if one is not None:
+            return method(one, *args)
+    try:
+        rows = concat(list(open_to_predict(X, encoder, settings, model.keys, by_group=True)))
+    except NoRowsError:
+        groups = [""] if "group" in settings else None
+        return of_no_rows(model, method, *args, groups)
+    return method(rows.X, *args, rows.groups)
+
+
+def of_no_rows(model: BlockModel, method: Method, *args: object) -> np.ndarray:
+    """What a method that takes features gives for no rows: of the right type and shape."""
+    assert model.encoder is not None
+    return method(np.zeros((1, model.encoder.n_features), dtype=np.float32), *args)[:0]
+
+
+def learn_few(model: BlockModel, row: object, y: object, learn: Callable[..., Any]) -> Any:
+    """What ``learn`` gives of a few rows that change no columns; None: they are a table."""
+    encoder = model.encoder
+    if encoder is None:
+        return None
+    before = encoder.means, encoder.counts, encoder.layout.gaps
+    block = model._one_row.block(row, y, encoder, model.settings, model.keys)
+    if block is None:
+        return None
+    n_rows = model.n_rows
+    try:
+        return learn(block, "the rows")
+    except BaseException:
+        encoder.means, encoder.counts, encoder.layout.gaps = before
+        if learned := model.n_rows - n_rows:
+            rows = row[:learned] if isinstance(row, list) else row
+            model._one_row.features(rows, encoder, model.settings, model.keys, learn=True)
+        raise
+
+
+def learn_blocks(
+    model: BlockModel,
+    X: object,
+    y: object,
+    target: str | None,
+    group: str | None,
+    learn: Callable[..., Any],
+) -> list[np.ndarray]:
+    """Learn rows block by block; what ``learn`` returns of each."""
+    stream = opened(model, X, y, target, group)
+    before = model.n_rows, model.encoder, dict(model.settings)
+    predictions: list[np.ndarray] = []
+    try:
+        for block in stream:
+            if block.y is not None:
+                adopt(model, stream)
+            predictions.append(learn(block, stream.source))
+    except BaseException as error:
+        if model.n_rows == before[0]:
+            # nothing was learned: the columns are as they were, too
+            _, model.encoder, model.settings = before
+        if isinstance(error, DataError):
+            if error.predictions is not None:
+                predictions.append(error.predictions)
+            own = [part if part.ndim == 1 else part[:, 0] for part in predictions]
+            error.predictions = np.concatenate(own) if own else None
+        raise
+    return predictions
+
+
+def opened(
+    model: BlockModel,
+    X: object,
+    y: object,
+    target: str | None,
+    group: str | None,
+    time: str | None = None,
+) -> Stream:
+    """Rows as a stream to learn from, read as the model reads them."""
+    encoder, settings, group = model.encoder, model.settings, group or model.settings.get("group")
+    stream = open_to_learn(X, y, encoder, settings, target, group, time, model.keys)
+    if encoder is None and stream.encoder.n_vector is None and is_fitted(model.estimator):
+        raise _unnamed(model.estimator, stream.source)
+    return stream
+
+
+def adopt(model: BlockModel, stream: Stream) -> None:
+    """From now on the model reads rows as the stream does, with the columns it has by now."""
+    if model.encoder is None:
+        model.settings["left_out"] = left_out(stream)
+        if stream.group is not None:
+            model.settings["group"] = stream.group
+    model.encoder = stream.encoder
+
+
+class _NotFittedError(DataError, NotFittedError):
+    """Nothing has been learned, in scikit-learn's class, too."""
+
+
+def _unnamed(estimator: Any, source: str | None = None) -> DataError:
+    """The error of a model without names of columns, which were needed."""
+    if not is_fitted(estimator):
+        return _NotFittedError("the model has learned no rows yet", source=source)
+    d = estimator.n_features_in_
+    return DataError(
+        f"the model learned {d} features without names; give an array of {d} columns", source=source
+    )
