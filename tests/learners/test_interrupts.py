@@ -15,9 +15,8 @@ from onkel import make
 from onkel.default.calibration import Calibration
 from onkel.default.cells import PairCells
 from onkel.default.loss_window import LossWindow
-from onkel.default.remembering import LastClass
 from onkel.exact.matrices import RowsSince, Sums
-from onkel.memory import Experts
+from onkel.memory import Experts, LastClass
 from onkel.model.contract import Model
 from onkel.numerics.signals import SignalsWait, signals_wait
 

@@ -7,7 +7,8 @@ from typing import Any
 
 from sklearn.base import clone
 
-from onkel.compat.wrappers import Frame, Row, Series
+from onkel.compat.columns import Row
+from onkel.compat.wrappers import Frame, Series
 from onkel.pipeline import StreamModel
 
 

@@ -10,8 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from onkel.compat.columns import Row
 from onkel.compat.over_tables import OverTables
-from onkel.compat.wrappers import Frame, OverEstimator, Row, Series, frame_like, series_like
+from onkel.compat.wrappers import Frame, OverEstimator, Series, frame_like, series_like
 from onkel.learners import FOGDClassifier, FOGDRegressor, OnlineClassifier, OnlineRegressor
 from onkel.model.transaction import locked
 from onkel.pipeline import StreamModel

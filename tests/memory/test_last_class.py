@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from onkel import OnlineKernelClassifier
-from onkel.default.remembering import LastClass
 from onkel.errors import ModelFileError
+from onkel.memory import LastClass
 
 N, K = 400, 3
 
