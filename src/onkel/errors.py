@@ -84,6 +84,17 @@ class MissingModelFileError(ModelFileError, FileNotFoundError):
     """A model file that does not exist."""
 
 
+class UnwrittenModelFileError(ModelFileError, OSError):
+    """A model file that cannot be written: the disk is full, or the folder is not there."""
+
+    def __init__(self, path: object, why: str) -> None:
+        super().__init__(path, why)
+        self.strerror = why
+
+    def __str__(self) -> str:
+        return f"cannot save {self.args[0]}: {self.strerror}"
+
+
 class ExportError(ValueError):
     """A model, or a part of one, that cannot be written as an ONNX graph."""
 

@@ -226,6 +226,63 @@ def test_a_model_is_saved_though_nobody_listens(tmp_path, redirection, status, s
     assert onkel.load(tmp_path / "m.onkel").n_rows == 3000
 
 
+def _ends(tmp_path, command, kilobytes):
+    """How a command ends whose files cannot be larger: as on a full disk."""
+    script = f"ulimit -f {kilobytes}; {' '.join(ONKEL)} {command}; exit ${{PIPESTATUS[0]}}"
+    unbuffered = os.environ | {"PYTHONUNBUFFERED": "1"}
+    done = subprocess.run(
+        ["bash", "-c", script], cwd=tmp_path, capture_output=True, check=False, env=unbuffered
+    )
+    text = done.stderr.decode()
+    assert "Traceback" not in text
+    assert "Exception ignored" not in text
+    return done.returncode, text
+
+
+@pytest.mark.parametrize(
+    ("redirection", "said"),
+    [
+        (">/dev/full", "could not be written to stdout: No space left"),
+        (">&-", "could not be written to stdout: it is closed"),
+        ("| head -1", ""),
+        ("--out p.csv", "could not be written to p.csv: File too large"),
+    ],
+)
+def test_what_was_learned_is_saved_though_predictions_cannot_be_written(
+    tmp_path, redirection, said
+):
+    rows = tmp_path / "rows.csv"
+    rows.write_text("a,y\n" + "1,up\n2,down\n" * 10_000)
+    first = ["learn", str(rows), "-t", "y", "-a", "pa", "--limit", "10"]
+    CliRunner().invoke(app, [*first, "--save", str(tmp_path / "m.onkel")])
+    command = f"predict m.onkel rows.csv --learn --save n.onkel {redirection}"
+    status, text = _ends(tmp_path, command, 64)
+    assert status == 1, text
+    assert said in text
+    assert onkel.load(tmp_path / "n.onkel").n_rows > 10
+
+
+def test_a_full_disk_ends_no_run(tmp_path):
+    (tmp_path / "rows.csv").write_text(_csv(3000))
+    files = "--checkpoint c.onkel --checkpoint-every 1000 --save m.onkel --report r.html"
+    status, text = _ends(tmp_path, f"learn rows.csv -t y -a pa {files} | cat >&2", 4)
+    assert status == 1, text
+    assert "the checkpoint after 3,000 rows could not be written: File too large" in text
+    assert "m.onkel could not be written: File too large" in text
+    assert "r.html could not be written: File too large" in text
+    assert "3,000 × 5 features" in text
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["rows.csv"]
+
+
+@pytest.mark.parametrize("command", ["--help", "--version", "learn --help", "algorithms --json"])
+@pytest.mark.parametrize("redirection", [">&-", ">/dev/full"])
+def test_what_cannot_be_written_is_said_in_a_line(tmp_path, command, redirection):
+    status, text = _ends(tmp_path, f"{command} {redirection}", 64)
+    assert status == 1, text
+    assert text.startswith("error: the result could not be written to stdout: ")
+    assert text.count("\n") == 1
+
+
 def test_a_stdout_that_cannot_encode_gets_question_marks(tmp_path):
     (tmp_path / "rows.csv").write_text(_csv(300))
     done = subprocess.run(

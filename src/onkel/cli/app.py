@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import gc
 import os
 import re
@@ -28,10 +27,11 @@ from onkel.cli import (
     serve,
     tune,
 )
-from onkel.cli.console import Notes, complain, fail, say_warnings
+from onkel.cli.console import Notes, complain, complain_of_result, fail, say_warnings
 from onkel.cli.guarded import UnwrittenError, guard_streams
 from onkel.cli.learn import learn
 from onkel.cli.signals import Interrupted
+from onkel.errors import UnwrittenModelFileError
 from onkel.numerics.notices import heard_by
 
 # Errors of options, and what they are in plain words.
@@ -69,8 +69,10 @@ class _Verbs(TyperGroup):
                 error.message = re.sub(theirs, ours, error.message)
             raise
         except UnwrittenError as error:
-            if error.errno != errno.EPIPE:  # as with "| head": enough was read
-                complain(f"the result could not be written to stdout: {error.strerror}")
+            complain_of_result(error)
+            raise typer.Exit(1) from None
+        except UnwrittenModelFileError as error:
+            complain(str(error))
             raise typer.Exit(1) from None
         except BrokenPipeError:
             raise
@@ -129,4 +131,11 @@ def main() -> None:
     leave_out_docs()
     guard_streams()
     say_warnings()
-    app(prog_name="onkel")
+    try:
+        try:
+            app(prog_name="onkel")
+        finally:
+            sys.stdout.flush()
+    except UnwrittenError as error:  # what --help and --version say
+        complain_of_result(error)
+        sys.exit(1)

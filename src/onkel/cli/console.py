@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import sys
 import warnings
@@ -13,6 +14,7 @@ import typer
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from onkel.cli.guarded import UnwrittenError
     from onkel.streams import Block, Stream
 
 
@@ -57,6 +59,18 @@ def complain(text: str) -> None:
     parts = [part.strip() for part in text.splitlines() if part.strip()]
     line = ". ".join(p if p.endswith("...") else p.removesuffix(".") for p in parts)
     _print(Text.assemble(("error: ", "bold red"), (line, "red")), stderr())
+
+
+def complain_unwritten(what: object, error: OSError) -> None:
+    """Say that a file could not be written, and why."""
+    complain(f"{what} could not be written: {error.strerror or error}")
+
+
+def complain_of_result(error: UnwrittenError) -> None:
+    """Say that the result could not be written; with "| head" enough of it was read."""
+    if error.errno != errno.EPIPE:
+        where = error.filename or "stdout"
+        complain(f"the result could not be written to {where}: {error.strerror}")
 
 
 def say_warnings() -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 
 class UnwrittenError(OSError):
-    """The result could not be written to stdout."""
+    """The result could not be written to stdout, or to the file ``filename``."""
 
 
 def guard_streams() -> None:
@@ -55,7 +55,8 @@ class _Guarded:
         return self._stream is not None and bool(self._stream.isatty())
 
     def write(self, text: Any) -> int:
-        return int(self._try("write", text) or 0)
+        # Typer writes "" to see whether it can, and swallows what that raises
+        return 0 if isinstance(text, str) and not text else int(self._try("write", text) or 0)
 
     def flush(self) -> None:
         self._try("flush")

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from onkel.cli.guarded import UnwrittenError
 from onkel.persistence.atomic import atomic_file
 
 if TYPE_CHECKING:
@@ -44,8 +45,11 @@ def open_writer(out: str) -> Iterator[Write]:
     if path.suffix.lower() not in kinds:
         raise ValueError(f"--out {out}: must end in .parquet, .csv or .jsonl, or be '-' for stdout")
     check_outputs(path)
-    with atomic_file(path) as file, kinds[path.suffix.lower()](file) as write:
-        yield write
+    try:
+        with atomic_file(path) as file, kinds[path.suffix.lower()](file) as write:
+            yield write
+    except OSError as error:
+        raise UnwrittenError(error.errno, error.strerror or str(error), out) from error
 
 
 @contextmanager

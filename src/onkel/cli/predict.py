@@ -12,11 +12,20 @@ import typer
 
 from onkel.cli import options
 from onkel.cli.arguments import command, one_or_all, share, source_name
-from onkel.cli.console import complain, note, print_json, stderr, watched
+from onkel.cli.console import (
+    complain,
+    complain_of_result,
+    complain_unwritten,
+    note,
+    print_json,
+    stderr,
+    watched,
+)
 from onkel.errors import DataError, NoRowsError
 
 if TYPE_CHECKING:
     from onkel.cli.predicting import Alone, Scored
+    from onkel.cli.signals import Interrupts
     from onkel.evaluation.result import PrequentialResult
     from onkel.streams import Stream
 
@@ -83,35 +92,51 @@ class PredictJob:
     def run(self) -> int:
         """Run it; returns the exit status.
 
-        With --learn a bad row or a signal does not lose what was learned: the predictions of the
-        rows before it are written, and the model is saved.
+        With --learn a bad row, a signal or a full disk does not lose what was learned: the
+        predictions of the rows before it are written, and the model is saved.
         """
-        from onkel.cli.outputs import open_writer
-        from onkel.cli.signals import Interrupted, Interrupts
+        from onkel.cli.guarded import UnwrittenError
+        from onkel.cli.signals import Interrupts
         from onkel.streams.files import is_pipe
 
-        options, status = self.options, 0
+        options = self.options
         pipes = all(map(is_pipe, options.sources))
         guard = Interrupts(end_input=pipes) if options.learn else nullcontext()
-        with guard as interrupts, open_writer(options.out) as write:
+        with guard as interrupts:
+            try:
+                status = self._predict_and_write(interrupts)
+            except UnwrittenError as error:
+                if not (options.learn and self.n_rows):
+                    raise
+                complain_of_result(error)
+                status = 1
+        self._tell()
+        if options.learn:
+            return self._save(status)
+        return status
+
+    def _predict_and_write(self, interrupts: Interrupts | None) -> int:
+        """Write the predictions to the end, to a bad row or to a signal; the exit status."""
+        from onkel.cli.outputs import open_writer
+        from onkel.cli.signals import Interrupted
+
+        learns = self.options.learn
+        with open_writer(self.options.out) as write:
             try:
                 self._predict(write, nullcontext if interrupts is None else interrupts.held)
                 if interrupts is not None and interrupts.interrupted is not None:
                     raise interrupts.interrupted
             except DataError as error:
-                if not (options.learn and self.n_rows):
+                if not (learns and self.n_rows):
                     raise
                 complain(str(error))
-                status = 2
+                return 2
             except Interrupted as signal:
                 if not self.n_rows:
                     raise
                 complain(f"{signal.word} after {self.n_rows:,} rows")
-                status = signal.status
-        self._tell()
-        if options.learn:
-            return self._save(status)
-        return status
+                return signal.status
+        return 0
 
     def _predict(self, write: Any, held: Any) -> None:
         """Write the columns to keep and the predictions, block by block."""
@@ -242,7 +267,7 @@ class PredictJob:
         try:
             save(self.model, path, info=self.scored.info())
         except OSError as error:
-            complain(f"{path} could not be written: {error}")
+            complain_unwritten(path, error)
             return status or 1
         note(f"{path} holds the model of all {self.model.n_rows:,} rows")
         return status

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
-from onkel.errors import ModelFileError
+from onkel.errors import UnwrittenModelFileError
 
 # A temporary file this old (seconds) belongs to a write that was killed.
 _STALE = 3600.0
@@ -83,11 +83,11 @@ def sync_folder(folder: Path) -> None:
 
 
 def write_whole(path: Path, content: bytes) -> None:
-    """Write a file atomically; if that fails, raise a ModelFileError that says why."""
+    """Write a file atomically; if that fails, raise an UnwrittenModelFileError that says why."""
     if not path.parent.is_dir():
-        raise ModelFileError(f"cannot save {path}: the folder {path.parent} does not exist")
+        raise UnwrittenModelFileError(path, f"the folder {path.parent} does not exist")
     try:
         with atomic_file(path) as file:
             file.write(content)
     except OSError as error:
-        raise ModelFileError(f"cannot save {path}: {error.strerror or error}") from error
+        raise UnwrittenModelFileError(path, error.strerror or str(error)) from error

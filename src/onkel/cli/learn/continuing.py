@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from onkel.cli.arguments import names_in, parse_settings, with_features
-from onkel.cli.console import complain, note
+from onkel.cli.console import complain_unwritten, note
 from onkel.cli.learn.options import LearnOptions
 from onkel.errors import ModelFileError
 from onkel.evaluation.run import PrequentialRun
@@ -89,7 +89,7 @@ class Checkpoint:
         try:
             save(model, self.path, info=info)
         except OSError as error:
-            complain(f"the checkpoint after {model.n_rows:,} rows could not be written: {error}")
+            complain_unwritten(f"the checkpoint after {model.n_rows:,} rows", error)
             self.failed = True
             return
         if self.failed:

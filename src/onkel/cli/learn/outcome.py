@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from onkel.cli.console import complain, note
+from onkel.cli.console import complain_unwritten, note
 from onkel.cli.learn.continuing import Checkpoint
 from onkel.cli.learn.options import LearnOptions
 from onkel.cli.outputs import beside
@@ -133,7 +133,7 @@ class Outcome:
         try:
             write(path)
         except OSError as error:
-            complain(f"{path} could not be written: {error}")
+            complain_unwritten(path, error)
             return False
         self.written[what] = path
         return True
