@@ -29,11 +29,7 @@ class Piece(Protocol):
     def before(self, rows: int) -> Self: ...
     def among(self, rows: np.ndarray) -> Self: ...
     def _replace(
-        self,
-        *,
-        X: Matrix = ...,
-        y: np.ndarray | None = ...,
-        unlabelled: np.ndarray | None = ...,
+        self, *, X: Matrix = ..., y: np.ndarray | None = ..., unlabelled: np.ndarray | None = ...
     ) -> Self: ...
 
 
@@ -63,11 +59,7 @@ def checked(
 
 
 def clean(
-    pieces: Iterable[P],
-    policy: str,
-    encoder: Encoder,
-    learn: bool = True,
-    every_row: bool = False,
+    pieces: Iterable[P], policy: str, encoder: Encoder, learn: bool = True, every_row: bool = False
 ) -> Iterator[P]:
     """Checked pieces without NaN.
 

@@ -12,14 +12,7 @@ from sklearn.base import clone, is_classifier
 
 from onkel.distributed.partitions import Part, client_or_default, dask, head, parts_of, spread
 from onkel.distributed.reports import Learned, PartReport
-from onkel.distributed.tasks import (
-    Plan,
-    Sample,
-    learn_part,
-    learn_sample,
-    merge_parts,
-    next_sample,
-)
+from onkel.distributed.tasks import Plan, Sample, learn_part, learn_sample, merge_parts, next_sample
 from onkel.errors import DataError, MergeError
 from onkel.pipeline import StreamModel
 from onkel.state import nbytes

@@ -23,18 +23,7 @@ LEVELS = (0.5, 0.8, 0.9, 0.95, 0.99)
 
 @with_splitmix
 @jit_in_order
-def _follow_value(
-    y,
-    prediction,
-    alone,
-    following,
-    apart,
-    threshold,
-    quiet,
-    seed,
-    whole,
-    numbers,
-):
+def _follow_value(y, prediction, alone, following, apart, threshold, quiet, seed, whole, numbers):
     """Learn a target; returns whether the alarm rings."""
     follow_row(following, prediction, y)
     follow_row(apart, alone, y)
@@ -45,18 +34,7 @@ def _follow_value(
 @with_splitmix
 @jit_in_order
 def _follow_class(
-    wrong,
-    share,
-    alone,
-    levels,
-    q,
-    apart,
-    n_rows,
-    threshold,
-    quiet,
-    seed,
-    whole,
-    numbers,
+    wrong, share, alone, levels, q, apart, n_rows, threshold, quiet, seed, whole, numbers
 ):
     """As :func:`_follow_value`, of a label with these probabilities."""
     played = np.empty(levels.shape[0])

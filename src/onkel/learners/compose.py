@@ -32,8 +32,7 @@ class _ExplicitKernel(OverMap):
     """Any map × any rule."""
 
     map: str | FeatureMap = param(
-        default="fourier",
-        doc=f"{listed(MAPS)}, or an object of :mod:`onkel.maps`.",
+        default="fourier", doc=f"{listed(MAPS)}, or an object of :mod:`onkel.maps`."
     )
     rule: str | Rule = param(
         default="gradient",

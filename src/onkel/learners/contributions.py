@@ -26,10 +26,7 @@ _PART = 4096
 
 
 def contributions(
-    score: Score,
-    x: np.ndarray,
-    Z: np.ndarray,
-    groups: Sequence[np.ndarray],
+    score: Score, x: np.ndarray, Z: np.ndarray, groups: Sequence[np.ndarray]
 ) -> tuple[np.ndarray, float]:
     """The contribution of each column to the score of a row, and the mean score of the sample.
 

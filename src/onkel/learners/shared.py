@@ -57,9 +57,7 @@ DEAD_ZONE = param(
 )
 #: for learners that store the rows with a gradient
 STORING_LOSS = param(
-    default="hinge",
-    kind=_CLASSIFICATION,
-    doc=f"{_MULTICLASS} The logistic losses store every row.",
+    default="hinge", kind=_CLASSIFICATION, doc=f"{_MULTICLASS} The logistic losses store every row."
 )
 TUBE = param(
     default=0.1,

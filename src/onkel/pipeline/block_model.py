@@ -26,11 +26,7 @@ from onkel.pipeline.learning import learn_rows
 from onkel.pipeline.one_row import OneRow
 from onkel.pipeline.rows import Keys
 from onkel.pipeline.sample import SampledRows
-from onkel.pipeline.statistics import (
-    RunningStatistics,
-    is_fitted,
-    located,
-)
+from onkel.pipeline.statistics import RunningStatistics, is_fitted, located
 from onkel.sklearn_bases import BaseEstimator
 from onkel.state import State, Text, check, inside, require
 

@@ -12,12 +12,7 @@ import numpy as np
 from onkel.columns.failures import missing_column
 from onkel.errors import DataError, NoRowsError
 from onkel.numerics.arrays import as_values, issparse
-from onkel.pipeline.rows_as_tables import (
-    is_column,
-    table_by_position,
-    table_of_dict,
-    table_of_rows,
-)
+from onkel.pipeline.rows_as_tables import is_column, table_by_position, table_of_dict, table_of_rows
 from onkel.streams.reading import Reading
 
 if TYPE_CHECKING:

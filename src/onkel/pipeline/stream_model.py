@@ -436,10 +436,7 @@ class StreamModel(StreamEstimator):
 
     @locked
     def export_onnx(
-        self,
-        path: str | os.PathLike[str],
-        *,
-        values: Mapping[str, Collection[str]] | None = None,
+        self, path: str | os.PathLike[str], *, values: Mapping[str, Collection[str]] | None = None
     ) -> None:
         """Write the model as an ONNX graph, for runtimes without Python.
 

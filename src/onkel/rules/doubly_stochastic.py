@@ -70,11 +70,7 @@ class DoublyStochastic(Rule):
     by_feature = True
 
     def __init__(
-        self,
-        learning_rate: float = 0.5,
-        decay: float = 0.0,
-        alpha: float = 0.0,
-        n_parts: int = 8,
+        self, learning_rate: float = 0.5, decay: float = 0.0, alpha: float = 0.0, n_parts: int = 8
     ) -> None:
         self.learning_rate = learning_rate
         self.decay = decay

@@ -182,11 +182,7 @@ class TransferModel(BudgetModel):
     def _new_features(self) -> FourierFeatures:
         budget = self.budget
         features = FourierFeatures(
-            budget.n_components,
-            self.kernel,
-            self.gamma_,
-            budget.orthogonal,
-            random_state=self.seed,
+            budget.n_components, self.kernel, self.gamma_, budget.orthogonal, random_state=self.seed
         )
         features.start(self.d, self.dtype)
         return features

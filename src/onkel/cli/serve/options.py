@@ -21,12 +21,10 @@ class ServeOptions(EventOptions):
         of_run("File with the token that requests must bear.", "--token-file", metavar="FILE"),
     ] = None
     keyed: Annotated[
-        bool,
-        of_run("A model for each key, made from MODEL: /models/KEY/...", "--keyed/--one"),
+        bool, of_run("A model for each key, made from MODEL: /models/KEY/...", "--keyed/--one")
     ] = False
     follow: Annotated[
-        bool,
-        of_run("Only predict, with the newest MODEL that another process saves.", "--follow"),
+        bool, of_run("Only predict, with the newest MODEL that another process saves.", "--follow")
     ] = False
     max_models: Annotated[
         int, of_run("Models in memory; others are on disk.", "--max-models", min=1, metavar="N")

@@ -37,11 +37,7 @@ _DTYPE = np.float32
 
 
 def drawn(
-    X: np.ndarray,
-    Y: np.ndarray,
-    weight: np.ndarray,
-    units: Units,
-    rng: np.random.Generator,
+    X: np.ndarray, Y: np.ndarray, weight: np.ndarray, units: Units, rng: np.random.Generator
 ) -> Generator[bool, None, tuple[Rows, Rows]]:
     """Rows to judge by and to learn from, in units; each step scales some rows."""
     order = rng.permutation(len(X))[:MOST_ROWS]

@@ -43,9 +43,7 @@ class Reader:
             return []
         behind = self._door.behind()
         read_to = min((self._times.get(place, -1) for place in behind), default=None)
-        due = [
-            *takewhile(lambda label: read_to is None or label.time < read_to, self._labels),
-        ]
+        due = [*takewhile(lambda label: read_to is None or label.time < read_to, self._labels)]
         for _ in due:
             self._labels.popleft()
         return due
