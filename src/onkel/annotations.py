@@ -10,7 +10,8 @@ from collections.abc import Hashable, Mapping
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike, DTypeLike
+from numpy.typing import ArrayLike as ArrayLike
+from numpy.typing import DTypeLike as DTypeLike
 
 if TYPE_CHECKING:
     import scipy.sparse as sp
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 Matrix: TypeAlias = "np.ndarray | sp.csr_array | sp.csr_matrix"
 #: what a user may give as rows: all that NumPy makes an array of, a frame, too; or a sparse matrix
 MatrixLike: TypeAlias = "ArrayLike | sp.sparray | sp.spmatrix"
+#: where a result may be written
+Out: TypeAlias = np.ndarray | None
 #: what random numbers are drawn from: a seed, NumPy's generator of old, or None for its own
 Seed: TypeAlias = int | np.random.RandomState | None
 
@@ -29,5 +32,3 @@ ClassWeight: TypeAlias = str | Mapping[Hashable, float] | None
 Row: TypeAlias = Mapping[str, object]
 #: what JSON can say
 JSON: TypeAlias = "dict[str, JSON] | list[JSON] | str | float | bool | None"
-
-__all__ = ["JSON", "ArrayLike", "ClassWeight", "DTypeLike", "Matrix", "MatrixLike", "Row", "Seed"]

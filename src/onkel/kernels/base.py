@@ -15,7 +15,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from onkel.annotations import Matrix
+from onkel.annotations import Matrix, Out
 from onkel.numerics.arrays import as_dense
 from onkel.numerics.pairwise import ordered_squared_distances
 from onkel.sklearn_bases import BaseEstimator
@@ -27,14 +27,14 @@ def squared_norms(X: Matrix) -> np.ndarray:
     return np.asarray(X.multiply(X).sum(axis=1)).ravel()
 
 
-def products(X: Matrix, S: np.ndarray, out: np.ndarray | None) -> np.ndarray:
+def products(X: Matrix, S: np.ndarray, out: Out) -> np.ndarray:
     """X Sᵀ, in ``out`` if possible."""
     if out is None or not isinstance(X, np.ndarray):
         return np.asarray(X @ S.T)
     return np.matmul(X, S.T, out=out)
 
 
-def squared_distances(X: Matrix, S: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
+def squared_distances(X: Matrix, S: np.ndarray, out: Out = None) -> np.ndarray:
     """Squared Euclidean distances (n, m) between the rows of X (dense or CSR) and S (dense)."""
     if isinstance(X, np.ndarray) and len(S):
         # centred: far from the origin the squares would cancel
@@ -63,9 +63,7 @@ class Kernel(BaseEstimator):
     shift_invariant = True
     radial = True
 
-    def gram(
-        self, X: Matrix, S: np.ndarray, gamma: float, out: np.ndarray | None = None
-    ) -> np.ndarray:
+    def gram(self, X: Matrix, S: np.ndarray, gamma: float, out: Out = None) -> np.ndarray:
         """κ(X, S), shape (n, m), for X (n, d) dense or CSR and S (m, d) dense.
 
         ``out`` (n, m), of the dtype of X, may be used for the result.
@@ -73,12 +71,7 @@ class Kernel(BaseEstimator):
         return self.of_squared_distances(squared_distances(X, S, out), gamma)
 
     def ordered_gram(
-        self,
-        X: np.ndarray,
-        S: np.ndarray,
-        gamma: float,
-        out: np.ndarray | None = None,
-        earlier: bool = False,
+        self, X: np.ndarray, S: np.ndarray, gamma: float, out: Out = None, earlier: bool = False
     ) -> np.ndarray:
         """κ(X, S), (n, m), for dense X (n, d) and S (m, d) of one dtype.
 

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from onkel.annotations import Matrix
+from onkel.annotations import Matrix, Out
 from onkel.kernels.base import Kernel, of_pairs
 from onkel.numerics.jit import jit
 
@@ -27,9 +27,7 @@ class Laplacian(Kernel):
     name = "laplacian"
     radial = False
 
-    def gram(
-        self, X: Matrix, S: np.ndarray, gamma: float, out: np.ndarray | None = None
-    ) -> np.ndarray:
+    def gram(self, X: Matrix, S: np.ndarray, gamma: float, out: Out = None) -> np.ndarray:
         K = of_pairs(_l1_distances, X, S)
         K *= -gamma
         return np.exp(K, out=K)
@@ -61,9 +59,7 @@ class Cauchy(Kernel):
     name = "cauchy"
     radial = False
 
-    def gram(
-        self, X: Matrix, S: np.ndarray, gamma: float, out: np.ndarray | None = None
-    ) -> np.ndarray:
+    def gram(self, X: Matrix, S: np.ndarray, gamma: float, out: Out = None) -> np.ndarray:
         return of_pairs(_cauchy_gram, X, S, gamma)
 
     def frequencies(self, rng: np.random.Generator, d: int, n: int, gamma: float) -> np.ndarray:
@@ -99,9 +95,7 @@ class Periodic(Kernel):
     def __init__(self, period: float = 1.0) -> None:
         self.period = period
 
-    def gram(
-        self, X: Matrix, S: np.ndarray, gamma: float, out: np.ndarray | None = None
-    ) -> np.ndarray:
+    def gram(self, X: Matrix, S: np.ndarray, gamma: float, out: Out = None) -> np.ndarray:
         K = of_pairs(_squared_sines, X, S, math.pi / self.period)
         K *= -4.0 * gamma
         return np.exp(K, out=K)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from onkel.annotations import Matrix
+from onkel.annotations import Matrix, Out
 from onkel.kernels.base import Kernel
 from onkel.numerics.pairwise import gaussian_block, gaussian_of_products, ordered_gaussian
 
@@ -16,20 +16,13 @@ class Gaussian(Kernel):
 
     name = "gaussian"
 
-    def gram(
-        self, X: Matrix, S: np.ndarray, gamma: float, out: np.ndarray | None = None
-    ) -> np.ndarray:
+    def gram(self, X: Matrix, S: np.ndarray, gamma: float, out: Out = None) -> np.ndarray:
         if not isinstance(X, np.ndarray) or not X.dtype == S.dtype == _FLOAT32:
             return super().gram(X, S, gamma, out)
         return gaussian_block(X, S, gamma, out)
 
     def ordered_gram(
-        self,
-        X: np.ndarray,
-        S: np.ndarray,
-        gamma: float,
-        out: np.ndarray | None = None,
-        earlier: bool = False,
+        self, X: np.ndarray, S: np.ndarray, gamma: float, out: Out = None, earlier: bool = False
     ) -> np.ndarray:
         if not X.dtype == S.dtype == _FLOAT32:
             return super().ordered_gram(X, S, gamma, out, earlier)

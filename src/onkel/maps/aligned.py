@@ -11,7 +11,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import validate_data
 
-from onkel.annotations import ArrayLike, DTypeLike, Matrix, MatrixLike, Seed
+from onkel.annotations import ArrayLike, DTypeLike, Matrix, MatrixLike, Out, Seed
 from onkel.kernels import Kernel, make_kernel
 from onkel.maps.alignment import aligned_weights, drawn, largest
 from onkel.maps.base import Change
@@ -246,7 +246,7 @@ class AlignedFourier(SpectralFeatures):
     def n_features_out_(self) -> int:
         return len(self.candidates_.used)
 
-    def features(self, X: Matrix, out: np.ndarray | None = None) -> np.ndarray:
+    def features(self, X: Matrix, out: Out = None) -> np.ndarray:
         return self.candidates_.features(X, out)
 
     def row_features(self, X: np.ndarray) -> np.ndarray | None:

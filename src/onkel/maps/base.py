@@ -16,7 +16,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from onkel.annotations import ArrayLike, DTypeLike, Matrix, MatrixLike, Seed
+from onkel.annotations import ArrayLike, DTypeLike, Matrix, MatrixLike, Out, Seed
 from onkel.numerics.arrays import as_dense, next_power_of_two
 from onkel.parameters import flags
 from onkel.sklearn_bases import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
@@ -165,7 +165,7 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         """Number of features m."""
         raise NotImplementedError(f"{type(self).__name__} has no n_features_out_")
 
-    def features(self, X: Matrix, out: np.ndarray | None = None) -> np.ndarray:
+    def features(self, X: Matrix, out: Out = None) -> np.ndarray:
         """Features (n, m), C-contiguous, of checked rows X (n, d); ``out`` may be used for them."""
         raise NotImplementedError(f"{type(self).__name__} has no features()")
 

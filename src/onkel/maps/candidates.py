@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from onkel.annotations import DTypeLike, Matrix
+from onkel.annotations import DTypeLike, Matrix, Out
 from onkel.maps.fourier import row_turns, turns_of
 from onkel.numerics.arrays import as_dense
 from onkel.numerics.jit import cos_block, jit
@@ -112,7 +112,7 @@ class Candidates(Stateful):
         self.__init__(wider, self.offsets, self.drawn, self.dtype, self.phi)  # type: ignore[misc]
         self.use(used, weights)
 
-    def features(self, X: Matrix, out: np.ndarray | None = None) -> np.ndarray:
+    def features(self, X: Matrix, out: Out = None) -> np.ndarray:
         """The features used, (n, M)."""
         Z = np.empty((X.shape[0], len(self.used)), self.dtype) if out is None else out
         if self.phi is not None:

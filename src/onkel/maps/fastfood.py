@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from onkel.annotations import DTypeLike, Matrix, Seed
+from onkel.annotations import DTypeLike, Matrix, Out, Seed
 from onkel.kernels import Kernel, make_kernel
 from onkel.maps.fourier import SpectralFeatures, sincos_block
 from onkel.numerics.arrays import as_dense, next_power_of_two
@@ -230,7 +230,7 @@ class FastfoodFeatures(SpectralFeatures):
         require(found == wanted, f"order: has shape {found}, not {wanted}")
         require(state["order"].max() < m, f"order: names places beyond {m}")
 
-    def features(self, X: Matrix, out: np.ndarray | None = None) -> np.ndarray:
+    def features(self, X: Matrix, out: Out = None) -> np.ndarray:
         X = as_dense(X)
         D = self.n_components
         Z = np.empty((len(X), 2 * D), self.dtype_) if out is None else out

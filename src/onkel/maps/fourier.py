@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from onkel.annotations import DTypeLike, Matrix, Seed
+from onkel.annotations import DTypeLike, Matrix, Out, Seed
 from onkel.kernels import Kernel, make_kernel
 from onkel.maps.bandwidth import check_gamma, fit_gamma
 from onkel.maps.base import FeatureMap
@@ -181,7 +181,7 @@ class FourierFeatures(SpectralFeatures):
     def state_is_set(self) -> None:
         self._set_frequencies(self.frequencies_)
 
-    def features(self, X: Matrix, out: np.ndarray | None = None) -> np.ndarray:
+    def features(self, X: Matrix, out: Out = None) -> np.ndarray:
         n, D, turns = X.shape[0], self.n_components, self._turns
         if isinstance(X, np.ndarray):
             angles = np.matmul(X, turns, out=scratch("angles", (n, D), turns.dtype))
@@ -269,7 +269,7 @@ class RegeneratedFeatures(SpectralFeatures):
         drawn = [self.frequencies(start) for start in range(0, self.n_components, _AT_ONCE)]
         return np.concatenate(drawn, axis=1)[:, : self.n_components]
 
-    def features(self, X: Matrix, out: np.ndarray | None = None) -> np.ndarray:
+    def features(self, X: Matrix, out: Out = None) -> np.ndarray:
         n, D = X.shape[0], self.n_components
         Z = np.empty((n, 2 * D), self.dtype_) if out is None else out
         for start in range(0, D, _AT_ONCE):

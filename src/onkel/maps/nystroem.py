@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from scipy.linalg import eigh
 
-from onkel.annotations import ArrayLike, DTypeLike, Matrix, MatrixLike, Seed
+from onkel.annotations import ArrayLike, DTypeLike, Matrix, MatrixLike, Out, Seed
 from onkel.kernels import Gaussian, Kernel, make_kernel
 from onkel.maps.bandwidth import check_gamma, fit_gamma
 from onkel.maps.base import Change, FeatureMap
@@ -196,7 +196,7 @@ class NystroemFeatures(FeatureMap):
         both = ("landmarks" in state) == ("projection" in state)
         require(both, "projection: is missing, or landmarks are")
 
-    def features(self, X: Matrix, out: np.ndarray | None = None) -> np.ndarray:
+    def features(self, X: Matrix, out: Out = None) -> np.ndarray:
         K = self.kernel_rows(X, self.landmarks_)
         return np.matmul(K, self.projection_, out=out)
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from onkel.annotations import DTypeLike, Matrix, Seed
+from onkel.annotations import DTypeLike, Matrix, Out, Seed
 from onkel.maps.base import FeatureMap
 from onkel.numerics.arrays import as_dense
 from onkel.numerics.jit import jit
@@ -42,7 +42,7 @@ class IdentityFeatures(FeatureMap):
     def n_features_out_(self) -> int:
         return self.n_features_in_ + bool(self.fit_intercept)
 
-    def features(self, X: Matrix, out: np.ndarray | None = None) -> np.ndarray:
+    def features(self, X: Matrix, out: Out = None) -> np.ndarray:
         Z = np.empty((X.shape[0], self.n_features_out_), self.dtype_) if out is None else out
         Z[:, : X.shape[1]] = as_dense(X)
         if self.fit_intercept:
@@ -105,7 +105,7 @@ class SignProjection(FeatureMap):
         self.fit_first(np.empty((0, self.n_features_in_)))
         return None
 
-    def features(self, X: Matrix, out: np.ndarray | None = None) -> np.ndarray:
+    def features(self, X: Matrix, out: Out = None) -> np.ndarray:
         size = self.dtype_.type(self.n_components**-0.5)
         return np.where(np.asarray(X @ self.directions_) >= 0.0, size, -size)
 

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from onkel.annotations import DTypeLike, Matrix, Seed
+from onkel.annotations import DTypeLike, Matrix, Out, Seed
 from onkel.kernels import normal_directions
 from onkel.maps.base import Change
 from onkel.maps.fourier import SpectralFeatures, sincos_block, turns_of
@@ -290,7 +290,7 @@ class ReparameterizedFeatures(SpectralFeatures):
             "logit_": Array(shape=(mixed,), low=-far, high=far),
         }
 
-    def features(self, X: Matrix, out: np.ndarray | None = None) -> np.ndarray:
+    def features(self, X: Matrix, out: Out = None) -> np.ndarray:
         n, D = X.shape[0], self.n_components
         turns = (self.frequencies_ / (2.0 * math.pi)).astype(self.dtype_)
         Z = np.empty((n, 2 * D), self.dtype_) if out is None else out

@@ -18,6 +18,7 @@ import math
 
 import numpy as np
 
+from onkel.annotations import Out
 from onkel.numerics.jit import dot, jit, jit_in_order, jit_inline_in_order
 from onkel.numerics.threads import scratch
 
@@ -98,9 +99,7 @@ def _sum_over_features(X, C, m, squares, out):
             _sum_rows(X, C, m, first, last, False, out)
 
 
-def _pairs(
-    X: np.ndarray, S: np.ndarray, squares: bool, out: np.ndarray | None, earlier: bool
-) -> np.ndarray:
+def _pairs(X: np.ndarray, S: np.ndarray, squares: bool, out: Out, earlier: bool) -> np.ndarray:
     shape = len(X), len(S) + (len(X) if earlier else 0)
     C = scratch("pair columns", (S.shape[1], shape[1]), X.dtype)
     _columns(X, S, C)
@@ -111,7 +110,7 @@ def _pairs(
 
 
 def ordered_squared_distances(
-    X: np.ndarray, S: np.ndarray, out: np.ndarray | None = None, earlier: bool = False
+    X: np.ndarray, S: np.ndarray, out: Out = None, earlier: bool = False
 ) -> np.ndarray:
     """‖x - s‖², (n, m), of rows X (n, d) to the rows S (m, d).
 
@@ -121,7 +120,7 @@ def ordered_squared_distances(
 
 
 def ordered_products(
-    X: np.ndarray, S: np.ndarray, out: np.ndarray | None = None, earlier: bool = False
+    X: np.ndarray, S: np.ndarray, out: Out = None, earlier: bool = False
 ) -> np.ndarray:
     """⟨x, s⟩ of rows X (n, d) with the rows S (m, d), as :func:`ordered_squared_distances`."""
     return _pairs(X, S, False, out, earlier)
@@ -189,9 +188,7 @@ def _gaussian_of(K, own, other):
             K[t, j] = exp2(K[t, j] - own[t] - other[j])
 
 
-def gaussian_block(
-    X: np.ndarray, S: np.ndarray, gamma: float, out: np.ndarray | None = None
-) -> np.ndarray:
+def gaussian_block(X: np.ndarray, S: np.ndarray, gamma: float, out: Out = None) -> np.ndarray:
     """exp(-γ‖x - s‖²), (n, m), in float32; ``out`` may be used for it."""
     (n, d), m = X.shape, len(S)
     rows, columns = scratch("rows", (n, d), X.dtype), scratch("columns", (d, m), X.dtype)
@@ -211,7 +208,7 @@ def _gaussian_of_squared(K, factor, m):
 
 
 def ordered_gaussian(
-    X: np.ndarray, S: np.ndarray, gamma: float, out: np.ndarray | None, earlier: bool
+    X: np.ndarray, S: np.ndarray, gamma: float, out: Out, earlier: bool
 ) -> np.ndarray:
     """exp(-γ‖x - s‖²) in float32 of :func:`~onkel.numerics.pairwise.ordered_squared_distances`."""
     K = ordered_squared_distances(X, S, out, earlier)

@@ -10,7 +10,7 @@ from typing import ClassVar
 import numpy as np
 from sklearn.utils.multiclass import type_of_target
 
-from onkel.annotations import ArrayLike, DTypeLike, Matrix, MatrixLike, Seed
+from onkel.annotations import ArrayLike, DTypeLike, Matrix, MatrixLike, Out, Seed
 from onkel.maps.landmarks.competing_widths import best_widths, steps_of_best
 from onkel.maps.landmarks.evidence import Landmarks
 from onkel.maps.landmarks.first_widths import (
@@ -283,7 +283,7 @@ class LearnedLandmarks(FitSchedule):
     def n_features_out_(self) -> int:
         return len(self._fitted.at.S) + 1
 
-    def features(self, X: Matrix, out: np.ndarray | None = None) -> np.ndarray:
+    def features(self, X: Matrix, out: Out = None) -> np.ndarray:
         X, shape = as_dense(X), (X.shape[0], self.n_features_out_)
         # in float64, because the small penalty of the weights would magnify rounding
         Z = np.empty(shape) if out is None or out.dtype != np.float64 else out

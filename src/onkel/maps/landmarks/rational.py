@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from onkel.annotations import Out
 from onkel.numerics.jit import jit
 
 
@@ -60,7 +61,7 @@ class KernelColumns:
             self._s2 = np.einsum("ij,ij->i", B, B)
         self._columns = np.ascontiguousarray(B.T)
 
-    def __call__(self, X: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
+    def __call__(self, X: np.ndarray, out: Out = None) -> np.ndarray:
         """κ(X, S) of rows X (n, d), in ``out`` if given."""
         A = X * self._unit
         # for landmarks' own widths, the product with w² gives ‖w ∘ x‖²
@@ -70,9 +71,7 @@ class KernelColumns:
         return K
 
 
-def kernel_columns(
-    X: np.ndarray, S: np.ndarray, w: np.ndarray, out: np.ndarray | None = None
-) -> np.ndarray:
+def kernel_columns(X: np.ndarray, S: np.ndarray, w: np.ndarray, out: Out = None) -> np.ndarray:
     """κ(X, S), (n, m), in the precision of X (n, d); in ``out`` if given."""
     return KernelColumns(S.astype(X.dtype, copy=False), w.astype(X.dtype, copy=False))(X, out)
 
