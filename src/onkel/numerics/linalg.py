@@ -89,7 +89,7 @@ def _function(name: str, kind: str, n_arguments: int) -> Callable[..., None]:
 
 # Columns of a block, and rows from which on a solve is done by matrix products.
 _WIDTH, _FEW_ROWS = 48, 16
-# Half of an inverse is copied to the other half in tiles of this size.
+# Triangles are copied in tiles of this size.
 _TILE = 32
 
 
@@ -157,6 +157,17 @@ def _mirror(A):
                     A[j, i] = A[i, j]
 
 
+@jit
+def _copy_upper(R, C):
+    """The upper triangle of R to C, tile by tile: one of them may be in column order."""
+    n = len(C)
+    for top in range(0, n, _TILE):
+        for left in range(top, n, _TILE):
+            for i in range(top, min(top + _TILE, n)):
+                for j in range(max(left, i), min(left + _TILE, n)):
+                    C[i, j] = R[i, j]
+
+
 class BlockFactor:
     """Upper C (m, m) with R = Cᵀ C, in row order, and the inverses of its diagonal blocks."""
 
@@ -174,7 +185,8 @@ class BlockFactor:
     @classmethod
     def of(cls, R: np.ndarray) -> BlockFactor:
         """The factor of R, from its upper triangle; where it fails, by :func:`cholesky_upper`."""
-        C = np.ascontiguousarray(np.triu(R))
+        C = np.zeros(R.shape)
+        _copy_upper(R, C)
         return cls(C if cholesky_lower(C.T) else cholesky_upper(R))
 
     def solve(self, B: np.ndarray) -> np.ndarray:

@@ -92,13 +92,17 @@ class _Adam:
 
 
 def climb(
-    at: Landmarks, rows: Searched, steps: int
+    at: Landmarks, rows: Searched, steps: int, sums: Sums | None = None
 ) -> Generator[bool, None, tuple[Landmarks, np.ndarray]]:
-    """The best point on the way, and its squared errors (n,) on the rows held out."""
+    """The best point on the way, and its squared errors (n,) on the rows held out.
+
+    ``sums``: those of the first point, if known.
+    """
     best, errors, best_error, best_step = at, np.empty(0), np.inf, 0
     adam, size = _Adam(), 1.0
     for step in range(steps + 1):
-        sums = yield from rows.sums(at)
+        if step or sums is None:
+            sums = yield from rows.sums(at)
         yield True
         factor = None
         if step % _CHECK_EVERY == 0 or step == steps:

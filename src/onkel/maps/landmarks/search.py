@@ -111,7 +111,7 @@ def improve(
     m = len(starts[0].S)
     rows = RowsOnDevice(learn, judge, device) if device else SearchedRows(learn, judge, m)
     tried = _tries_own(len(X), m, _OWN_FROM_AT_LAST if last else _OWN_FROM)
-    if least_gain and (yield from _promised(starts[0], rows, tried)) < least_gain:
+    if least_gain and not (yield from _promises(starts[0], rows, tried, least_gain)):
         return starts[0]
     doubt = _STANDARD_ERRORS if last else 0.0
     return (yield from _search(starts, rows, steps, tried, doubt))
@@ -156,9 +156,11 @@ def _search(
     for start in starts:
         sums = yield from rows.sums(start)
         begun.append((yield from judged(start, sums, rows)))
-    at = min(begun, key=lambda start: start.error).at
-    common = at.log_width.ndim == 1
-    found, errors = yield from climb(at, rows, steps if common else own_steps)
+    best = min(begun, key=lambda start: start.error)
+    at, common = best.at, best.at.log_width.ndim == 1
+    # those of the start before are overwritten
+    known = sums if best is begun[-1] else None
+    found, errors = yield from climb(at, rows, steps if common else own_steps, known)
     if common and tried:
         own, own_errors = yield from climb(_owning(found), rows, own_steps)
         gains = errors - own_errors
@@ -172,17 +174,23 @@ def _owning(at: Landmarks) -> Landmarks:
     return Landmarks(at.S, np.tile(at.log_width, (len(at.S), 1)), math.log(_OWN_RIDGE))
 
 
-def _promised(at: Landmarks, rows: Searched, tried: bool) -> Generator[bool, None, float]:
-    """The share of the squared errors on rows held out that a small search gains."""
+def _promises(
+    at: Landmarks, rows: Searched, tried: bool, least_gain: float
+) -> Generator[bool, None, bool]:
+    """Whether a small search gains this share of the squared errors on rows held out."""
     common = at.log_width.ndim == 1
     width = at.log_width if common else at.log_width[::_ONE_IN]
     at = at._replace(S=at.S[::_ONE_IN], log_width=width)
     few = rows.few(_SMALL_ROWS, _SMALL_HELD_OUT, len(at.S))
-    begun = yield from judged(at, (yield from few.sums(at)), few)
-    found, errors = yield from climb(begun.at, few, _SMALL_STEPS)
-    least = errors.sum()
-    if common and tried:
-        _, errors = yield from climb(_owning(found), few, _SMALL_STEPS)
-        least = min(least, errors.sum())
+    sums = yield from few.sums(at)
+    begun = yield from judged(at, sums, few)
     whole = begun.errors.sum()
-    return 1.0 - float(least / whole) if whole > 0.0 else 0.0
+    found, errors = yield from climb(begun.at, few, _SMALL_STEPS, sums)
+    if common and tried and _gain(errors, whole) < least_gain:
+        _, errors = yield from climb(_owning(found), few, _SMALL_STEPS)
+    return _gain(errors, whole) >= least_gain
+
+
+def _gain(errors: np.ndarray, whole: float) -> float:
+    """The share of ``whole`` by which squared errors are less."""
+    return 1.0 - float(errors.sum() / whole) if whole > 0.0 else 0.0
