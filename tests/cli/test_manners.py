@@ -247,8 +247,8 @@ def test_options_of_reading_have_the_words_of_reading():
         assert "`" not in option.help
         if name not in ("missing", "statistics"):  # a model can do more with these than a stream
             assert option.default in (declared[name].default, None), name
-    assert (
-        in_short("n_hash") == "Features that values of a text column beyond --max-categories share."
+    assert in_short("n_hash") == (
+        "Number of features that the values of a text column beyond --max-categories share."
     )
 
 

@@ -15,7 +15,7 @@ Name = Annotated[
 
 
 def algorithms(name: Name = None, as_json: options.Json = False) -> None:
-    """List the algorithms: name, axes, tasks, paper; with a NAME, its parameters.
+    """List the algorithms: name, parts, tasks, paper; with a NAME, its parameters.
 
     Example: onkel algorithms fogd
     """

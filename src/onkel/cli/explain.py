@@ -20,7 +20,7 @@ _Number = Annotated[
 def explain(
     model: options.Model, row: _Row, number: _Number = 1, as_json: options.Json = False
 ) -> None:
-    """Show why a row is predicted so: what each column contributes to its score.
+    """Explain the prediction of a row: what each column contributes to its score.
 
     The contributions and the mean score of rows the model has learned add up to the row's score.
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args
 
 import typer
 
@@ -32,13 +32,18 @@ of_run: Callable[..., Any] = partial(_option, RUN)
 of_output: Callable[..., Any] = partial(_option, OUTPUT)
 
 
-def _read(name: str, *names: str, but: str = "", **more: Any) -> Any:
-    """An option of `Reading`, in its words: the first sentence, and ``but`` what differs here."""
+def _read(name: str, *names: str, but: str = "", of: Any = None, **more: Any) -> Any:
+    """An option of `Reading`, in its words: the first sentence, and ``but`` what differs here.
+
+    ``of`` is the literal type of the values: help names them, as a narrow terminal cuts types.
+    """
     help = in_short(name)
     if name in LISTS:
         help += " As a,b. Repeatable."
     elif but:
         help = f"{help.removesuffix('.')}; {but}."
+    if of is not None:
+        help += f" One of {', '.join(get_args(of))}."
     return of_reading(help, *names, **more)
 
 
@@ -54,30 +59,36 @@ Model = Annotated[
     str, typer.Argument(metavar="MODEL", help="File that 'onkel learn --save' wrote.")
 ]
 Target = Annotated[str | None, plain(in_short("target"), "--target", "-t", **_COLUMN)]
-Format = Annotated[Formats | None, _read("format")]
+Format = Annotated[Formats | None, _read("format", of=Formats, metavar="FORMAT")]
 Exclude = Annotated[list[str] | None, _read("exclude", **_COLUMN)]
 Categorical = Annotated[list[str] | None, _read("categorical", **_COLUMN)]
-Missing = Annotated[Policies, _read("missing")]
-MissingAsLearned = Annotated[Policies | None, _read("missing", but="by default as in learning")]
-BadValues = Annotated[Literal["error", "missing"], _read("bad_values")]
+Missing = Annotated[Policies, _read("missing", of=Policies, metavar="HOW")]
+MissingAsLearned = Annotated[
+    Policies | None,
+    _read("missing", but="by default as in learning", of=Policies, metavar="HOW"),
+]
+_BadValues = Literal["error", "missing"]
+BadValues = Annotated[_BadValues, _read("bad_values", of=_BadValues, metavar="HOW")]
 MaxCategories = Annotated[int, _read("max_categories", min=0, **_N)]
 Hashed = Annotated[int, _read("n_hash", but="with --no-statistics", min=1, **_N)]
 Statistics = Annotated[bool, _read("statistics")]
-Dtype = Annotated[Literal["float32", "float64"], _read("dtype")]
-Decimal = Annotated[Literal[".", ","], _read("decimal")]
+_Types = Literal["float32", "float64"]
+Dtype = Annotated[_Types, _read("dtype", of=_Types, metavar="TYPE")]
+Decimal = Annotated[Literal[".", ","], _read("decimal", **_MARK)]
 Thousands = Annotated[str | None, _read("thousands", **_MARK)]
 Sep = Annotated[str | None, _read("sep", **_MARK)]
 Encoding = Annotated[str | None, _read("encoding", metavar="NAME")]
 Header = Annotated[bool, _read("header")]
 NaValues = Annotated[list[str] | None, _read("na_values", metavar="TEXT")]
-Dates = Annotated[Literal["dayfirst", "monthfirst"] | None, _read("dates")]
+_Orders = Literal["dayfirst", "monthfirst"]
+Dates = Annotated[_Orders | None, _read("dates", of=_Orders, metavar="ORDER")]
 KeepColumns = Annotated[list[str] | None, _read("keep_columns", **_COLUMN)]
 Shuffle = Annotated[int, _read("shuffle", min=0, **_ROWS)]
 Group = Annotated[
     str | None, _read("group", but="learners with a memory keep one for each", **_COLUMN)
 ]
 Time = Annotated[str | None, _read("time", but="for --delay", **_COLUMN)]
-Limit = Annotated[int | None, of_reading("Use only this many first rows.", min=1, **_ROWS)]
+Limit = Annotated[int | None, of_reading("Use only the first ROWS rows.", min=1, **_ROWS)]
 Memory = Annotated[
     int, of_reading("MB for the rows; a larger source is not held in memory.", min=1, metavar="MB")
 ]
@@ -90,7 +101,11 @@ Jobs = Annotated[
     ),
 ]
 Task = Annotated[
-    Literal["auto", "classification", "regression"], of_model("'auto' decides by the first block.")
+    Literal["auto", "classification", "regression"],
+    of_model(
+        "classification or regression; auto: the target in the first block decides.",
+        metavar="TASK",
+    ),
 ]
 Algorithm = Annotated[
     str | None,
@@ -99,7 +114,7 @@ Algorithm = Annotated[
 Features = Annotated[
     int | None,
     of_model(
-        "Features that a map makes (its n_components): more are slower and more accurate.",
+        "Number of features of the map (n_components): more are slower and more accurate.",
         min=1,
         **_N,
     ),
@@ -123,8 +138,9 @@ SettingsOfSome = Annotated[
 Scaling = Annotated[
     Literal["auto", "standard", "minmax", "none"],
     of_model(
-        "Scaling of the features; auto: standard with heavy tails drawn in, or none if "
-        "the learner scales by itself."
+        "Scaling of the features: standard, minmax, none or auto. auto: none if the learner "
+        "scales by itself, else standard, with heavy tails compressed.",
+        metavar="SCALING",
     ),
 ]
 Seed = Annotated[int, of_model("Seed of the model and the shuffle.", min=0, **_N)]

@@ -39,7 +39,7 @@ class TuneOptions(Learning):
 
 @command(TuneOptions)
 def tune(options: TuneOptions) -> None:
-    """Search the papers' grid on a random part of the rows, and score the best on the others.
+    """Search the papers' grid of settings on a random part of the rows; score the best on the rest.
 
     The part is a tenth (or --share), from 1 000 to 10 000 rows and at most half of all. No row of
     the search counts in the score.

@@ -52,12 +52,12 @@ class OnlineScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, Statef
         standard:  z_t = (x_t - mean_t) / std_t
         minmax:    z_t = (x_t - min_t) / (max_t - min_t)
 
-    "auto" is "standard" with heavy tails drawn in, so that a few outliers do not squeeze all other
-    rows together: a column of high kurtosis is standardised after
+    "auto" is "standard" with heavy tails compressed, so that a few outliers do not squeeze all
+    other rows together: a column of high kurtosis is standardised after
 
         u_t = asinh((x_t - mean_t) / mean |x - mean|)
 
-    Columns are checked for this at their rows 64, 128, ..., 4096; once drawn in, they stay so.
+    Columns are checked for this at their rows 64, 128, ..., 4096; once compressed, they stay so.
 
     A column that has not varied yet gives 0 (so the first row is all 0). Statistics are float64
     (Welford's update); the output has the input's dtype.

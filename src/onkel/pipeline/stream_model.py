@@ -62,7 +62,7 @@ class StreamModel(StreamEstimator):
         A classifier or regressor of onkel. ``partial_fit`` learns it in place.
     scaling : {"auto", "standard", "minmax", "none"}, default="auto"
         How the features are scaled. "auto": "none" where the learner scales by itself (``okl``),
-        else "standard" with heavy tails drawn in; see :class:`onkel.streams.OnlineScaler`.
+        else "standard" with heavy tails compressed; see :class:`onkel.streams.OnlineScaler`.
     scale_target : bool or None, default=None
         Standardise the target of a regression by its past. None: unless the learner scales by
         itself. No effect in classification.

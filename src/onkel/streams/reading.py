@@ -64,10 +64,12 @@ class Reading:
         (), "list of str", "Columns to read as categories although they look like numbers or times."
     )
     n_hash: int = said(
-        32, "int", "Features that values of a text column beyond ``max_categories`` share."
+        32,
+        "int",
+        "Number of features that the values of a text column beyond ``max_categories`` share.",
     )
     max_categories: int = said(
-        64, "int", "Values of a text column that have a feature of their own."
+        64, "int", "Number of values of a text column that get a feature of their own."
     )
     statistics: bool = said(
         False, "bool",
@@ -120,13 +122,13 @@ class Reading:
     )  # fmt: skip
     thousands: str | None = said(
         None, "str, optional",
-        "Mark between thousands of numbers, if the first rows have none. Marks in the first rows "
-        "are found without it.",
+        "Thousands separator of numbers, if the first rows have none. One in the first rows is "
+        "found without it.",
     )  # fmt: skip
     decimal: str = said(".", '{".", ","}', "Decimal mark of numbers in text files.")
     dates: str | None = said(
         None, '{"dayfirst", "monthfirst"}, optional',
-        "Order in times such as 2/3/2024, if the first rows do not show it.",
+        "Order of day and month in dates such as 2/3/2024, if the first rows do not show it.",
     )  # fmt: skip
     tidy: bool = said(
         False, "bool",

@@ -10,7 +10,7 @@ from onkel.cli.compare.options import CompareOptions
 
 @command(CompareOptions)
 def compare(options: CompareOptions) -> None:
-    """Compare learners on the same rows in the same orders, testing each row before learning it.
+    """Compare learners on the same rows in the same orders; each row is predicted, then learned.
 
     A linear learner is always compared, to show what a kernel gains. A star marks the best learner
     and those not significantly worse. Ctrl-C keeps finished runs.

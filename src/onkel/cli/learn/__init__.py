@@ -10,10 +10,10 @@ from onkel.cli.learn.options import LearnOptions
 
 @command(LearnOptions)
 def learn(options: LearnOptions) -> None:
-    """Learn a stream in one pass, testing on every row before learning it.
+    """Learn a stream in one pass: each row is predicted, scored, and then learned.
 
-    A run cut short by a bad row or a signal replaces no model and no report: if the file exists,
-    NAME.partial is written beside it.
+    A run that a bad row or a signal ends early replaces no model and no report that exists: it
+    writes NAME.partial beside it.
 
     Example: onkel learn flights.parquet --target delayed --save flights.onkel
     """

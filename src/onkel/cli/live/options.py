@@ -25,7 +25,7 @@ class EventOptions:
     algorithm: options.Algorithm = None
     task: Annotated[
         Literal["classification", "regression"] | None,
-        of_model("Needed for a new model.", "--task"),
+        of_model("classification or regression; needed for a new model.", "--task", metavar="TASK"),
     ] = None
     features: options.Features = None
     settings: options.Settings = None
@@ -84,9 +84,9 @@ class LiveOptions(EventOptions):
             metavar="FILE",
         ),
     ] = None
-    format: Annotated[Literal["jsonl", "csv"], of_run("Of lines and answers.", "--format")] = (
-        "jsonl"
-    )
+    format: Annotated[
+        Literal["jsonl", "csv"], of_run("Format of lines and answers.", "--format")
+    ] = "jsonl"
     sep: Annotated[str, of_run("Separator of CSV.", "--sep", metavar="MARK")] = ","
     metrics_every: Annotated[
         float, of_run("Metrics on stderr; 0: none.", "--metrics-every", min=0, metavar="S")
