@@ -1,6 +1,6 @@
-"""Heavy tails, drawn in.
+"""Heavy tails, compressed.
 
-A few rows of a column are a hundred times larger than the others. Measured by the standard
+A few rows of a column are a hundred times larger than the others. After division by the standard
 deviation all others lie on one spot, and a kernel cannot tell them apart. So such a column is
 compressed before it is scaled.
 """
@@ -40,7 +40,7 @@ straight = (longest - longest.mean()) / longest.std()
 drawn = np.arcsinh((longest - longest.mean()) / np.abs(longest - longest.mean()).mean())
 bins = np.linspace(-3, 6, 46)
 left.hist(straight, bins, alpha=0.6, label="standard")
-left.hist((drawn - drawn.mean()) / drawn.std(), bins, alpha=0.6, label="drawn in")
+left.hist((drawn - drawn.mean()) / drawn.std(), bins, alpha=0.6, label="compressed")
 left.set(xlabel="the column, scaled", ylabel="mails", yticks=[])
 left.legend()
 for i, name in enumerate(("fogd", "rrf", "krls")):
@@ -49,6 +49,6 @@ for i, name in enumerate(("fogd", "rrf", "krls")):
 right.set_xticks(range(3), ["fogd", "rrf", "krls"])
 right.set_ylabel("mistakes, %")
 right.grid(axis="x")
-figure.suptitle("Spam mails: standard scaling, and tails drawn in", fontweight="bold", fontsize=12)
+figure.suptitle("Spam mails: standard scaling, compressed tails", fontweight="bold", fontsize=12)
 plt.tight_layout()
 plt.show()
