@@ -17,6 +17,7 @@ from onkel.rules import base as places
 from onkel.rules.base import RADIUS
 from onkel.support.exchange import exchange_model
 from onkel.support.exchange.inverse import look_ahead
+from onkel.support.model import Space
 
 _spec = importlib.util.spec_from_file_location(
     "naive_support", Path(__file__).with_name("naive_support.py")
@@ -48,9 +49,8 @@ def make(budget, rule, task, kernel=None, dtype="float64"):
         name = rule.own_loss["regression" if task == "regression" else "classification"]
     K = 3 if task == "multiclass" else 1
     kernel = Gaussian() if kernel is None else kernel
-    return model_of(budget)(
-        kernel, GAMMA, 256, budget, rule, Loss[name.upper()], EPSILON, K, D, dtype, 0
-    )
+    space = Space(kernel, GAMMA, 256, D, dtype)
+    return model_of(budget)(space, budget, rule, Loss[name.upper()], EPSILON, K)
 
 
 def learn(model, X, y, cuts=(0, 1, 30, 64, N)):
@@ -334,9 +334,8 @@ def test_rows_that_nearly_depend_on_each_other_leave_float32_stable():
     y = np.tanh(3.0 * X[:, 0]) + 0.3 * rng.normal(size=len(X))
     error, budget, rule = {}, budgets.Projection(400), rules.Gradient(0.02)
     for dtype in ("float32", "float64"):
-        model = model_of(budget)(
-            Gaussian(), 4.0, 256, budget, rule, Loss.ABSOLUTE, 0.0, 1, 6, dtype, 0
-        )
+        space = Space(Gaussian(), 4.0, 256, 6, dtype)
+        model = model_of(budget)(space, budget, rule, Loss.ABSOLUTE, 0.0, 1)
         told = model.learn(X.astype(dtype), y, np.ones(len(y)))
         error[dtype] = np.sqrt(np.mean((np.ravel(told) - y) ** 2))
     assert error["float32"] == pytest.approx(error["float64"], rel=0.02)

@@ -17,6 +17,7 @@ from onkel.losses import Loss
 from onkel.maps import IdentityFeatures
 from onkel.numerics.random import new_state
 from onkel.rules import base as places
+from onkel.support.model import Space
 from onkel.support.removal import kinds
 from onkel.support.slots import REMOVED
 
@@ -44,7 +45,8 @@ def rows(task, seed=3):
 def model_of(budget, rule, loss, K=1, kernel=None, d=D, epsilon=0.1, dtype="float64", seed=5):
     kernel = Gaussian() if kernel is None else kernel
     loss = Loss[loss.upper()]
-    return model_class(budget)(kernel, GAMMA, 256, budget, rule, loss, epsilon, K, d, dtype, seed)
+    space = Space(kernel, GAMMA, 256, d, dtype, seed)
+    return model_class(budget)(space, budget, rule, loss, epsilon, K)
 
 
 def learn_in_blocks(model, X, y, cuts=(0, 1, 30, 64, N)):

@@ -12,6 +12,7 @@ from onkel.kernels import Gaussian
 from onkel.losses import Loss
 from onkel.rules import Perceptron
 from onkel.support.exchange.bpa import BPAProjection
+from onkel.support.model import Space
 from onkel.support.slots import SIZE
 
 N = 1200
@@ -60,9 +61,8 @@ def learned(budget, n=60):
     rng = np.random.default_rng(1)
     X, y = rng.normal(size=(n, 3)), rng.choice([-1.0, 1.0], n)
     rule = Perceptron()
-    model = model_of(budget)(
-        Gaussian(), 0.5, 256, budget, rule, Loss.PERCEPTRON, 0.0, 1, 3, "float64", 0
-    )
+    space = Space(Gaussian(), 0.5, 256, 3, "float64")
+    model = model_of(budget)(space, budget, rule, Loss.PERCEPTRON, 0.0, 1)
     model.learn(X, y, np.ones(n))
     return model
 

@@ -19,6 +19,7 @@ from onkel.maps import FeatureMap
 from onkel.maps.base import draw_seed
 from onkel.parameters import whole
 from onkel.rules import Rule
+from onkel.support.model import Space
 
 
 @declared
@@ -83,24 +84,15 @@ class OverSupportSet(OnlineEstimator):
         raise NotImplementedError(f"{type(self).__name__} names no budget")
 
     def _make_model(self, d: int, rule: Rule, loss: Loss, epsilon: float, n_outputs: int) -> Any:
-        whole(self, "n_warmup", least=2)
-        budget = clone(self._make_budget())
+        space, budget = self._space(d), clone(self._make_budget())
         if self.average:
             budget.check_average()
-        return model_of(budget)(
-            clone(make_kernel(self.kernel)),
-            self.gamma,
-            self.n_warmup,
-            budget,
-            rule,
-            loss,
-            epsilon,
-            n_outputs,
-            d,
-            self.dtype,
-            draw_seed(self.random_state),
-            average=self.average,
-        )
+        return model_of(budget)(space, budget, rule, loss, epsilon, n_outputs, self.average)
+
+    def _space(self, d: int) -> Space:
+        """The kernel's space, over rows of d columns."""
+        n_warmup, seed = whole(self, "n_warmup", least=2), draw_seed(self.random_state)
+        return Space(clone(make_kernel(self.kernel)), self.gamma, n_warmup, d, self.dtype, seed)
 
     @property
     def support_vectors_(self) -> np.ndarray:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -26,13 +26,27 @@ from onkel.support.stored_rows import SLOTS, StoredRows
 MOST_ROWS = 256
 
 
+class Space(NamedTuple):
+    """The kernel's space, over rows of d columns of ``dtype``.
+
+    ``gamma``: a number, or a heuristic that is fitted on the first ``n_warmup`` rows.
+    """
+
+    kernel: Kernel
+    gamma: float | str
+    n_warmup: int
+    d: int
+    dtype: DTypeLike
+    #: of random choices
+    seed: int = 0
+
+
 class SupportModel(StoredRows):
     """f_k(x) = Σ_j α_kj κ(s_j, x) for K outputs, over stored rows s_j.
 
-    ``gamma``: a number, or a heuristic that is fitted on the first ``n_warmup`` rows. ``limit``:
-    the largest size of the set. ``epsilon``: half-width of the tube in which a regression row is
-    not learned. K is 1 for two classes and in regression; d columns of ``dtype`` make a row. No
-    rule: the model moves by itself.
+    ``limit``: the largest size of the set. ``epsilon``: half-width of the tube in which a
+    regression row is not learned. K is 1 for two classes and in regression. No rule: the model
+    moves by itself.
     """
 
     n_outputs: int
@@ -40,19 +54,15 @@ class SupportModel(StoredRows):
 
     def __init__(
         self,
-        kernel: Kernel,
-        gamma: float | str,
-        n_warmup: int,
+        space: Space,
         limit: int | None,
         rule: Rule | None,
         loss: Loss,
         epsilon: float,
         n_outputs: int,
-        d: int,
-        dtype: DTypeLike,
-        seed: int,
     ) -> None:
         super().__init__(rule, loss, epsilon, n_outputs)
+        kernel, gamma, n_warmup, d, dtype, seed = space
         check_gamma(gamma)
         self.gamma_: float = math.nan
         self.kernel: Kernel = kernel
@@ -139,21 +149,21 @@ class BudgetModel(SupportModel):
 
     def __init__(
         self,
-        kernel: Kernel,
-        gamma: float | str,
-        n_warmup: int,
+        space: Space,
         budget: Budget,
         rule: Rule,
-        *args: Any,
+        loss: Loss,
+        epsilon: float,
+        n_outputs: int,
         average: bool = False,
     ) -> None:
         budget.check_rule(rule)
-        budget.check_kernel(kernel)
+        budget.check_kernel(space.kernel)
         self.average = average
         self.budget: Budget = budget
         self.budget_par: np.ndarray = budget.parameters()
         self.track: bool = budget.needs_norm(rule.parameters())
-        super().__init__(kernel, gamma, n_warmup, budget.limit(), rule, *args)
+        super().__init__(space, budget.limit(), rule, loss, epsilon, n_outputs)
 
     def arrays(self) -> dict[str, Array]:
         gram = SLOTS if self.budget.needs_gram(self.par) else 0

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from sklearn.base import clone
-
-from onkel.kernels import Kernel, make_kernel
+from onkel.kernels import Kernel
 from onkel.learners import shared
 from onkel.learners.classification import OnlineClassifier
 from onkel.learners.declaration import Row, learner, param
 from onkel.learners.representations import OverSupportSet
 from onkel.losses import Loss
-from onkel.parameters import whole
 from onkel.rules import Gradient, Rule
 from onkel.support.twin.twin_model import TwinModel, TwinVectors
 
@@ -77,9 +74,7 @@ class TVMClassifier(OverSupportSet, OnlineClassifier):
     def _make_model(
         self, d: int, rule: Rule, loss: Loss, epsilon: float, n_outputs: int
     ) -> TwinModel:
-        whole(self, "n_warmup", least=2)
         if self.average:
             raise ValueError("average=True cannot be used here: f is solved anew after every row")
         machine = TwinVectors(self.budget, self.C, self.margin, self.tol, self.max_steps)
-        kernel = clone(make_kernel(self.kernel))
-        return TwinModel(kernel, self.gamma, self.n_warmup, machine, n_outputs, d, self.dtype)
+        return TwinModel(self._space(d), machine, n_outputs)

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from onkel.annotations import DTypeLike, Matrix
+from onkel.annotations import Matrix
 from onkel.kernels import Gaussian, Kernel
 from onkel.losses import Loss
 from onkel.numerics.arrays import as_dense
@@ -15,7 +15,7 @@ from onkel.parameters import positive, whole
 from onkel.rules.base import T
 from onkel.sklearn_bases import BaseEstimator
 from onkel.state import Array
-from onkel.support.model import MOST_ROWS, SupportModel
+from onkel.support.model import MOST_ROWS, Space, SupportModel
 from onkel.support.slots import BORN, REMOVED, SIZE, refresh_outputs
 from onkel.support.stored_rows import SLOTS
 from onkel.support.twin.prototypes import Twins, kernel_row, make_room, optimise, rival_gap
@@ -140,22 +140,11 @@ class TwinModel(SupportModel):
     minus: np.ndarray
     mass: np.ndarray
 
-    def __init__(
-        self,
-        kernel: Kernel,
-        gamma: float | str,
-        n_warmup: int,
-        machine: TwinVectors,
-        n_outputs: int,
-        d: int,
-        dtype: DTypeLike,
-    ) -> None:
-        machine.check_kernel(kernel)
+    def __init__(self, space: Space, machine: TwinVectors, n_outputs: int) -> None:
+        machine.check_kernel(space.kernel)
         self.machine = machine
         limit = machine.parameters(0.0).limit
-        super().__init__(
-            kernel, gamma, n_warmup, limit, None, Loss.HINGE, 0.0, n_outputs, d, dtype, seed=0
-        )
+        super().__init__(space, limit, None, Loss.HINGE, 0.0, n_outputs)
 
     def arrays(self) -> dict[str, Array]:
         duals = Array(dtype=np.float64, shape=("n_outputs", SLOTS), low=0.0)
