@@ -1,4 +1,4 @@
-"""A live model that stands between topics: each event is answered once, whatever dies.
+"""A live model that stands between topics: each event is answered once, even after a crash.
 
 What is read together is one cut. It goes to the journal with the place of each message, then the
 model takes it, and the answers are sent. The position of a cut says what was read, and where the
