@@ -72,7 +72,7 @@ def _index() -> str:
     lines = [
         "# Learners\n",
         f"All {len(ALGORITHMS)} learners of `onkel algorithms`. Each is a point of a grid: a loss, "
-        "a rule that moves f, and a map or a budget that keeps it small. All have scikit-learn's "
+        "a rule that updates f, and a map or a budget that keeps it small. All have scikit-learn's "
         "interface, and all predict a row before they learn it. "
         "[Which one?](../guide/choosing.md)\n",
     ]
@@ -106,7 +106,7 @@ def _page(a: Any) -> str:
         f"![{a.name}: two moons and a wave, in one pass]({_picture(a.name)}){{.onkel-portrait}}\n",
     ]
     if update:
-        lines += ["## How it moves\n", update, ""]
+        lines += ["## The update\n", update, ""]
     if when:
         lines += ["## When to use it, and when not\n", when, ""]
     if more:
