@@ -81,6 +81,8 @@ class RecursiveLeastSquares(Stateful):
     since: RowsSince
     factor: BlockFactor
     w0: np.ndarray
+    #: the penalty of the sums, as a share of ``ridge``
+    _share_of_ridge = 1.0
 
     def __init__(
         self,
@@ -95,7 +97,9 @@ class RecursiveLeastSquares(Stateful):
         self._device = device
         # a copy of the last anchor's factor
         self._there: FactorOnDevice | None = None
-        self.sums: Sums = Sums(m, n_outputs, ridge, forgetting, prior, device)
+        self.sums: Sums = Sums(
+            m, n_outputs, self._share_of_ridge * ridge, forgetting, prior, device
+        )
         #: rows from anchor to anchor, and the share by which a factor's penalty is larger
         self.period: int = ANCHOR_ROWS
         self.lead: float = 0.0
