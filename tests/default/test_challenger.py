@@ -11,6 +11,7 @@ import pytest
 
 from onkel import OnlineKernelClassifier, OnlineKernelRegressor
 from onkel.default.loss_window import BIN_ROWS, LossHistory
+from onkel.maps.landmarks.schedule import CHOICE_ROWS
 
 pytestmark = pytest.mark.compiled
 
@@ -248,3 +249,42 @@ def test_a_column_that_comes_later_is_learned_by_a_challenger():
     error = model.predict_then_learn(X[4000:], y[4000:]) - y[4000:]
     assert model.model_.n_changes == 1
     assert np.var(error[4000:]) < 0.05 * np.var(y[8000:])
+
+
+@pytest.mark.parametrize("alarmed", [True, False])
+def test_after_an_alarm_a_challenger_begins_without_fits_that_the_budget_does_not_cover(alarmed):
+    X, y = changing(3000)
+    model = learner(memory=False).fit(X, y).model_
+    # a column has come: whether it matters is not known, so widths would compete
+    model.current.map.expect_news()
+    whole = model._begin_challenger()
+    spare = model._begin_challenger()
+    spare.map.spare_work()
+    all_fits, needed = (one.map.work_of_fits(0, one.map.warmup_rows()) for one in (whole, spare))
+    assert needed < all_fits < model.budget.learned
+    model.budget.followed = model.budget.learned - needed
+    model.challenge(alarmed=alarmed)
+    assert (model.challenger is not None) == alarmed
+    assert model.column_waits != alarmed
+    if alarmed:
+        assert model.budget.followed == model.budget.learned
+        assert whole.map.chooses(CHOICE_ROWS)
+        assert not model.challenger.map.chooses(CHOICE_ROWS)
+
+
+@pytest.mark.parametrize("quietly", [True, False])
+def test_a_value_of_a_known_category_begins_no_challenger_beside_the_second_model(quietly):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(3000, 2))
+    walk = np.cumsum(rng.normal(size=3000)) * 0.5
+    model = OnlineKernelRegressor(n_components=15, speed="fast")
+    model.fit(X, X[:, 0] * np.tanh(walk) + walk)
+    second = model.memory_.second
+    assert second.current.ready
+    assert second.current.warmup is None
+    assert second.challenger is None
+    together = second.current.map._together
+    assert together is not None
+    model.add_columns(1, quietly=quietly)
+    assert (second.challenger is None and not second.column_waits) == quietly
+    assert second.current.map._together is (together if quietly else None)

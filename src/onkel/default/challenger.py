@@ -187,10 +187,15 @@ class RestartingModel(Stateful):
         return took_over and postpones_search(self.unfitted)
 
     def challenge(self, alarmed: bool) -> None:
-        """Let a challenger begin, if the budget covers its fits; else later."""
+        """Let a challenger begin, if the budget covers its fits; else later.
+
+        After an alarm it may do without fits that only compete: a change cannot wait for them.
+        """
         challenger = self._begin_challenger()
-        fits = challenger.map.work_of_fits(0, challenger.map.warmup_rows())
-        covered = self.budget.charge(fits)
+        covered = self.budget.cover(challenger)
+        if alarmed and not covered:
+            challenger.map.spare_work()
+            covered = self.budget.cover(challenger)
         self.column_waits = not covered and (self.column_waits or not alarmed)
         if not covered:
             return

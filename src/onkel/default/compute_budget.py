@@ -41,6 +41,10 @@ class ComputeBudget(Stateful):
         self.followed += work
         return True
 
+    def cover(self, challenger: ExplicitModel) -> bool:
+        """Charge all fits of a model that begins; False where the budget does not cover them."""
+        return self.charge(challenger.map.work_of_fits(0, challenger.map.warmup_rows()))
+
     def count_rows(self, unfitted: FeatureMap, start: int, end: int, challenged: bool) -> None:
         """Count rows ``start`` to ``end``; ``challenged``: a challenger has learned them, too."""
         rows = (end - start) * unfitted.work_of_row()

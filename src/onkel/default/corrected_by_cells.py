@@ -225,10 +225,3 @@ class CorrectedModel(ExplicitModel):
             shape = (self.choice.count, self.n_outputs)
             check(state, {"residuals": Array(shape=shape, low=-1e153, high=1e153)})
             self.residuals.append(state["residuals"])
-
-
-class CorrectedOnce(CorrectedModel):
-    """Columns are chosen once: any value of a category that comes late is a column of its rows."""
-
-    def add_columns(self, n: int) -> None:
-        self.widen(n)

@@ -249,9 +249,14 @@ class Remembering(Stateful):
         self.second, self.gain, self.experts = None, Gain(), Experts(3)
 
     def add_columns(self, n: int) -> None:
-        """Take rows with n columns more, 0 so far."""
+        """Take rows with n columns more, 0 so far, that may matter."""
         if self.second is not None:
             self.second.add_columns(n)
+
+    def widen(self, n: int) -> None:
+        """Take rows with n columns more, 0 so far, and go on."""
+        if self.second is not None:
+            self.second.widen(n)
 
     def get_state(self) -> State:
         state = super().get_state()

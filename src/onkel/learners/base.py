@@ -302,9 +302,9 @@ class OnlineEstimator(BaseEstimator):
         n, names = new_columns(columns, known)
         with signals_wait:
             self._undo_log.forget()
-            (self.model_.widen if quietly else self.model_.add_columns)(n)
-            if self.memory_ is not None:
-                self.memory_.add_columns(n)
+            for part in (self.model_, self.memory_):
+                if part is not None:
+                    (part.widen if quietly else part.add_columns)(n)
             self.n_features_in_ += n
         if known is not None:
             self.feature_names_in_: np.ndarray = np.array([*known, *names], dtype=object)

@@ -79,6 +79,9 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
     def begin_beside(self, other: FeatureMap) -> None:
         """Take from the map of the model that predicts what holds for the whole stream."""
 
+    def spare_work(self) -> None:
+        """Leave out fits that a map, not fitted yet, can do without."""
+
     def fit_is_due(self, n: int) -> bool:
         """Whether the fit that falls on n rows is made."""
         return True

@@ -6,7 +6,7 @@ from typing import Any
 
 from onkel.annotations import MatrixLike, Seed
 from onkel.default.challenger import RestartingModel
-from onkel.default.corrected_by_cells import CorrectedModel, CorrectedOnce
+from onkel.default.corrected_by_cells import CorrectedModel
 from onkel.default.remembering import Remembering
 from onkel.explicit.model import ExplicitModel
 from onkel.learners.classification import OnlineClassifier
@@ -175,7 +175,7 @@ class _OnlineKernel(OverMap):
     def _make_second(self, d: int) -> Any:
         """A least squares model of one output over rows of d columns."""
         rule = LeastSquares(1.0, self.forgetting, self.device)
-        return self._make_model(d, rule, Loss.SQUARED, 0.0, 1, CorrectedOnce)
+        return self._make_model(d, rule, Loss.SQUARED, 0.0, 1, CorrectedModel)
 
 
 @declared

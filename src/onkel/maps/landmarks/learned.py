@@ -261,14 +261,14 @@ class LearnedLandmarks(FitSchedule):
     def add_columns(self, n: int) -> int | None:
         """Landmarks are 0 in the new columns; their width there is the median of all columns'."""
         self.n_features_in_ += n
-        # whether these matter is not known
-        self._together = None
         if "_fitted" in vars(self):
             self._fitted = self._fitted.with_columns(n)
         return None
 
     def expect_news(self) -> None:
         self._news = True
+        # whether the new columns matter is not known
+        self._together = None
 
     @staticmethod
     def _standardised(Y: np.ndarray, weight: np.ndarray) -> np.ndarray:

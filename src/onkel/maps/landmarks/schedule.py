@@ -53,7 +53,8 @@ class FitSchedule(FeatureMap):
     search_budget: float
     #: whether the widths were learned from labels
     _taught: bool
-    #: True once rows have chosen the widths that the usual prior holds together
+    #: True where the usual prior holds widths together, and no other competes: once rows have
+    #: chosen it, or where there is no time for more
     _together: bool | None
 
     def start(self, d: int, dtype: DTypeLike) -> None:
@@ -74,6 +75,9 @@ class FitSchedule(FeatureMap):
     def begin_beside(self, other: FeatureMap) -> None:
         assert isinstance(other, FitSchedule)
         self._together = other._together
+
+    def spare_work(self) -> None:
+        self._together = True
 
     def warmup_rows(self) -> int:
         fitting = _KEPT_BYTES // (self.n_features_in_ * self.dtype_.itemsize)
