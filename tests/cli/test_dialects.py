@@ -127,6 +127,45 @@ def test_a_text_label_that_comes_late(tmp_path):
         assert "classification: the target holds 2 distinct whole numbers" in result.stderr
         assert "'other' stands where a number is expected" in result.stderr
         assert "say --task classification" in result.stderr
+    # also where it comes first
+    first = write(tmp_path / "first.csv", ["a,y", "5,other", *lines[:400]])
+    result = run("learn", first, "-t", "y", "-a", "pa")
+    assert result.exit_code == 2
+    assert "say --task classification" in result.stderr
+
+
+def test_numbers_and_flags_of_json_are_texts_where_texts_are_wanted(tmp_path):
+    found = [
+        {"zip": k % 3, "open": k % 2 == 0, "part": 0.5 * (k % 4), "y": int(k % 3 > 0)}
+        for k in range(200)
+    ]
+    found[100]["y"] = "other"
+    columns = list(found[0])
+    texts = [",".join(str(row[c]).lower().removesuffix(".0") for c in columns) for row in found]
+    csv = write(tmp_path / "rows.csv", [",".join(columns), *texts])
+    plain = write(tmp_path / "rows.jsonl", map(json.dumps, found))
+    how = ["-t", "y", "-a", "pa", "--task", "classification", "--categorical", "zip,open,part"]
+    model, value = learned(csv, *how)
+    of_json, same = learned(plain, *how)
+    assert value == same
+    assert of_json.classes_.tolist() == model.classes_.tolist() == ["0", "1", "other"]
+    assert of_json.feature_names == model.feature_names
+    for row in found[:8]:
+        one = {name: row[name] for name in columns[:3]}
+        table = {name: np.array([value]) for name, value in one.items()}
+        written = {name: str(value).lower().removesuffix(".0") for name, value in one.items()}
+        expected = model.decision_function(written)
+        for known in (of_json, model):
+            assert (known.decision_function(one) == expected).all()
+            assert (known.decision_function(table) == expected).all()
+    told = run("predict", plain.with_suffix(".onkel"), plain)
+    assert told.exit_code == 0, told.stderr
+    assert told.stdout == run("predict", plain.with_suffix(".onkel"), csv).stdout
+    # without --task a label of another type is a bad row; the message says what to do
+    mixed = write(tmp_path / "mixed.jsonl", ['{"a": 1, "y": "u"}', '{"a": 2, "y": 3}'])
+    result = run("learn", mixed, "-t", "y", "-a", "pa")
+    assert result.exit_code == 2
+    assert "3 stands where a text is expected; if it is a label, say --task" in result.stderr
 
 
 def test_what_stands_for_no_label(tmp_path):

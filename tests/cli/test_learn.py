@@ -441,3 +441,14 @@ def test_a_source_of_one_class_says_so(tmp_path):
     path.write_text("a,y\n" + "".join(f"{i % 7},up\n" for i in range(40)))
     result = run("learn", path, "-t", "y", "-a", "pa")
     assert "only one class came, 'up': there was nothing to tell apart" in result.stderr
+    # the first row is not scored, and has a class of its own
+    path.write_text("a,y\n7,down\n" + "".join(f"{i % 7},up\n" for i in range(40)))
+    assert "only one class" not in run("learn", path, "-t", "y", "-a", "pa").stderr
+
+
+def test_a_target_that_is_missing_throughout_is_named(tmp_path):
+    path = tmp_path / "rows.csv"
+    path.write_text("a,y\n" + "".join(f"{i % 7},\n" for i in range(40)))
+    result = run("learn", path, "-t", "y", "-a", "pa")
+    assert result.exit_code == 2
+    assert "column 'y': the target is missing in all of its 40 rows" in result.stderr

@@ -96,6 +96,6 @@ def _show(found: dict[str, Any], model: Any) -> None:
         value, size = column["contribution"], abs(column["contribution"]) / most
         shown = "" if column["value"] is None else str(column["value"])
         bar = Text("█" * round(12 * size), style="green" if value > 0 else "red")
-        table.add_row(Text(column["column"]), Text(shown), f"{value:+.4g}", bar)
-    table.add_row("they add up to the row's", "", f"{found['score']:.4g}", "")
+        table.add_row(Text(column["column"]), Text(shown), f"{value or 0.0:+.4g}", bar)
+    table.add_row("they add up to the row's", "", f"{found['score'] or 0.0:.4g}", "")
     stdout().print(table)

@@ -36,7 +36,14 @@ def is_missing(value: object) -> bool:
 
 
 def text_of(value: object, name: str, row: int) -> str:
-    """A value of a text column; bytes are UTF-8, as in a table, or else a DataError."""
+    """A value of a text column, as in a table: 1.0 is "1", and True "true".
+
+    A DataError: bytes that are not UTF-8.
+    """
+    if isinstance(value, bool | float | np.bool_ | np.floating):
+        import pyarrow as pa
+
+        return str(pa.scalar(value).cast(pa.string()).as_py())
     if not isinstance(value, bytes):
         return str(value)
     try:

@@ -86,8 +86,11 @@ _NUMBERS = (
 
 def one_class(results: Sequence[PrequentialResult]) -> str | None:
     """The class, where all rows of a classification were of one; then any score is perfect."""
-    labels = {label for run in results for label in run.details.get("recall", ())}
-    return labels.pop() if len(labels) == 1 else None
+    recalls = [run.details.get("recall", {}) for run in results]
+    labels = {label for recall in recalls for label in recall}
+    # the first row is not scored; if it was of another class, the next one was mistaken for it
+    perfect = any(share == 100.0 for recall in recalls for share in recall.values())
+    return labels.pop() if len(labels) == 1 and perfect else None
 
 
 def verdict(name: str, task: str, details: dict[str, Any], loss: float) -> str | None:

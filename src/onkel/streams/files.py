@@ -231,5 +231,7 @@ def find_format(refs: Iterable[FileRef], wanted: str | None) -> str:
             )
         found.setdefault(one, ref.name)
     if len(found) > 1:
-        raise DataError(f"files of several formats ({', '.join(found.values())}); give format=")
+        raise DataError(
+            f"files of several formats ({', '.join(found.values())}); name those of one format"
+        )
     return next(iter(found))

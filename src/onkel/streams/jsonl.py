@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from onkel.columns.failures import first_failure, shorten, succeeds
-from onkel.columns.notation import GAPS
+from onkel.columns.notation import GAPS, text_of
 from onkel.columns.values import kind_of, one_batch, texts
 from onkel.errors import DataError
 from onkel.streams.files import FileRef
@@ -162,6 +162,7 @@ class JsonlSource(TextSource):
     def _search(self, lines: list[Line]) -> tuple[pa.RecordBatch, DataError | None]:
         """The rows before the first bad one, and its error, by bisection."""
         schema = self._schema()
+        lines = _with_texts(lines, [name for name in schema if self.kinds.get(name) == "text"])
         if self._awaits():
             schema |= self._new_keys(lines)
         good = _readable(lines, schema)
@@ -225,6 +226,18 @@ def _lines(chunk: Chunk) -> list[Line]:
     """Line number and text of the lines that are not blank."""
     lines = enumerate(flattened(chunk.data).split(b"\n"), chunk.line)
     return [(number, line) for number, line in lines if line.strip()]
+
+
+def _with_texts(lines: list[Line], names: list[str]) -> list[Line]:
+    """The lines, with numbers and flags as texts where these columns are known to be text."""
+    out = []
+    for row, (number, line) in enumerate(lines):
+        found = _object(line)
+        plain = {n: found[n] for n in names if isinstance(found.get(n), int | float)}
+        if plain:
+            line = json.dumps(found | {n: text_of(v, n, row) for n, v in plain.items()}).encode()
+        out.append((number, line))
+    return out
 
 
 def _joined(lines: list[Line]) -> bytes:

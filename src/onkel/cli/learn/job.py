@@ -25,6 +25,7 @@ from onkel.cli.outputs import check_outputs, check_report
 from onkel.cli.signals import Interrupted, Interrupts
 from onkel.cli.tables import show_columns
 from onkel.errors import DataError
+from onkel.evaluation.formatting import count
 from onkel.evaluation.prequential import take
 from onkel.evaluation.progress import RunProgress
 from onkel.evaluation.run import PrequentialRun
@@ -39,7 +40,9 @@ if TYPE_CHECKING:
 
 # What a model knows of its first source, and keeps for the next.
 _OF_MODEL = ("left_out", "useless")
+_LABEL = "if it is a label, say --task classification"
 _BAD_INPUT = 2
+_LABEL = "if it is a label, say --task classification"
 
 
 class LearnJob:
@@ -86,10 +89,13 @@ class LearnJob:
         with Interrupts(end_input=all(map(is_pipe, self.options.sources))) as interrupts:
             try:
                 return self._run(interrupts)
-            except DataError:
+            except DataError as error:
                 # input that a signal has ended may have too few rows for its columns
                 if interrupts.interrupted is None:
-                    raise
+                    if not _is_label(error, self.options.target):
+                        raise
+                    complain(f"{error}; {_LABEL}")
+                    return _BAD_INPUT
                 complain(f"{interrupts.interrupted.word} before a row was learned")
                 return interrupts.interrupted.status
 
@@ -171,6 +177,9 @@ class LearnJob:
     def _begin(self, stream: Any, first: Block | None) -> StreamModel:
         """A new model for the task that the first block shows."""
         if first is None:
+            if stream.n_unlabelled:
+                text = f"the target is missing in all of its {count(stream.n_unlabelled, 'row')}"
+                raise DataError(text, source=self.options.source_name, column=self.options.target)
             raise DataError("there are no rows to learn from", source=self.options.source_name)
         if first.y is None:
             names = [column.name for column in stream.encoder.columns]
@@ -266,10 +275,7 @@ class LearnJob:
         """The error with its line, unless rows come in another order or are left out."""
         moved = self.options.shuffle or self.options.missing == "skip"
         text = str(error) if moved else with_line(error, stream)
-        if error.column is None or error.column != stream.encoder.target:
-            return text
-        number = "a number is expected" in error.message
-        return f"{text}; if it is a label, say --task classification" if number else text
+        return f"{text}; {_LABEL}" if _is_label(error, stream.encoder.target) else text
 
     def _progress(self, stream: Stream) -> RunProgress:
         total = stream.n_rows
@@ -282,3 +288,11 @@ class LearnJob:
         return RunProgress(
             console, self.algorithm, total=total, fraction=stream.progress, table=loud
         )
+
+
+def _is_label(error: DataError, target: str | None) -> bool:
+    """Whether the error is of a target that is text in one row and a number in another."""
+    of_target = error.column is not None and error.column == target
+    return of_target and any(
+        f"a {kind} is expected" in error.message for kind in ("number", "text")
+    )

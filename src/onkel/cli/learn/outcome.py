@@ -142,11 +142,11 @@ class Outcome:
         files = [str(path) for path in self.written.values()]
         if files:
             verb = "hold" if len(files) > 1 else "holds"
-            note(f"{' and '.join(files)} {verb} the model of the first {n_rows:,} rows")
+            note(f"{' and '.join(files)} {verb} the model of the first {count(n_rows, 'row')}")
         elif self.options.save or self.options.checkpoint:
-            note(f"the model of the first {n_rows:,} rows is lost: no file could be written")
+            note(f"the model of the first {count(n_rows, 'row')} is lost: no file could be written")
         else:
-            note(f"the model of the first {n_rows:,} rows is lost: neither --save nor "
+            note(f"the model of the first {count(n_rows, 'row')} is lost: neither --save nor "
                  "--checkpoint was given")  # fmt: skip
 
     def _report(
