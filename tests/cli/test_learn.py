@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import time
 
@@ -452,3 +453,17 @@ def test_a_target_that_is_missing_throughout_is_named(tmp_path):
     result = run("learn", path, "-t", "y", "-a", "pa")
     assert result.exit_code == 2
     assert "column 'y': the target is missing in all of its 40 rows" in result.stderr
+
+
+@pytest.mark.skipif(os.name != "posix", reason="devices and permissions as POSIX has them")
+def test_what_cannot_be_written_is_refused_before_a_row_is_learned(rows, tmp_path):
+    os.mkfifo(tmp_path / "pipe.onkel")
+    kept = tmp_path / "kept.onkel"
+    kept.write_bytes(b"precious")
+    kept.chmod(0o444)
+    for path, why in ((tmp_path / "pipe.onkel", "a device, pipe or socket"), (kept, "protected")):
+        result = run("learn", rows, "-t", "label", "-a", "pa", "--save", path)
+        assert result.exit_code == 2
+        assert why in result.stderr
+        assert "counted in" not in result.stderr
+    assert kept.read_bytes() == b"precious"

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import os
 import select
 import subprocess
 import sys
+from datetime import timedelta
 
 import numpy as np
+import pyarrow as pa
 import pyarrow.csv as pc
 import pyarrow.parquet as pq
 import pytest
@@ -176,6 +179,36 @@ def test_columns_are_carried_to_the_output_and_the_target_is_scored(folder, tmp_
     assert "'ident'" in result.stderr
     result = run("predict", folder / "cls.onkel", tmp_path / "more.csv", "-o", tmp_path / "q.csv")
     assert "never had them: id" in result.stderr
+
+
+def test_a_column_to_keep_has_no_name_of_what_is_written(folder, tmp_path):
+    row = {"a": 1.0, "b": 2.0, "place": "north", "score": 3, "proba_late": 4, "prediction": 5}
+    (tmp_path / "r.jsonl").write_text(json.dumps(row) + "\n")
+    source = folder / "cls.onkel", tmp_path / "r.jsonl"
+    for name, more in (("score", "--scores"), ("proba_late", "--proba"), ("prediction", "--proba")):
+        result = run("predict", *source, "--keep", name, more)
+        assert result.exit_code == 2
+        assert f"--keep {name}: the predictions have that name" in result.stderr
+    assert run("predict", *source, "--keep", "score").stdout.splitlines()[1].startswith("3,")
+
+
+def test_columns_of_any_type_are_handed_on(folder, tmp_path):
+    spans = [timedelta(seconds=7), None, timedelta(days=1, seconds=1)]
+    odd = {
+        "span": pa.array(spans),
+        "texts": pa.array(["x", None, "z"], pa.string_view()),
+        "list": pa.array([[1, 2], None, []]),
+        "struct": pa.array([{"u": 1}, {"u": 2}, None]),
+    }
+    plain = {"a": [1.0, 2.0, 3.0], "b": [1.0, -2.0, 3.0], "place": ["north", "south", "north"]}
+    source, out = tmp_path / "odd.parquet", tmp_path / "p.csv"
+    pq.write_table(pa.table(plain | odd), source)
+    result = run("predict", folder / "cls.onkel", source, "--keep", ",".join(odd), "-o", out)
+    assert result.exit_code == 0, result.stderr
+    kept = list(csv.reader(out.read_text().splitlines()))
+    assert kept[1][:4] == ["0:00:07", "x", "[1, 2]", "{'u': 1}"]
+    assert kept[2][:4] == ["", "", "", "{'u': 2}"]
+    assert kept[3][:4] == ["1 day, 0:00:01", "z", "[]", ""]
 
 
 @pytest.mark.slow

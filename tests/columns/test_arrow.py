@@ -44,9 +44,10 @@ def test_whole_numbers_of_any_size_are_numbers(form, at):
 
 
 @forms
-def test_a_number_beyond_floats_is_named(form):
+@pytest.mark.parametrize("digits", [400, 5000])
+def test_a_number_beyond_floats_is_named(form, digits):
     with pytest.raises(DataError, match="is not a number") as caught:
-        _model().partial_fit(FORMS[form](_with(10**400)), Y)
+        _model().partial_fit(FORMS[form](_with(10**digits)), Y)
     assert (caught.value.row, caught.value.column) == (5, "a")
 
 
@@ -86,3 +87,14 @@ def test_bare_learners_name_what_is_too_large():
     river = pytest.importorskip("onkel.compat.river")
     with pytest.raises(DataError, match="is not a number"):
         river.RiverClassifier(make("fogd", random_state=0)).learn_one({"a": 10**400}, 1)
+
+
+@pytest.mark.parametrize("unit", ["Y", "M", "D", "h", "m", "s", "ms", "us", "ns"])
+def test_moments_of_numpy_are_those_of_python(unit):
+    hours = np.arange("2020-01-01", "2024-01-01", np.timedelta64(877, "h"), "datetime64[h]")[:N]
+    model = _model().partial_fit({"a": hours, "b": np.arange(N)}, Y)
+    moment = np.datetime64("2022-01-01", unit)
+    plain = moment.astype("datetime64[us]").item()
+    expected = model.decision_function([{"a": plain, "b": 3.0}])
+    for rows in ({"a": moment, "b": 3.0}, [{"a": moment, "b": 3.0}, {"a": None, "b": 1.0}]):
+        assert model.decision_function(rows)[0] == pytest.approx(expected[0], rel=1e-9)

@@ -65,7 +65,20 @@ def _csv(file: IO[bytes]) -> Iterator[Write]:
     import pyarrow.csv as pc
 
     with _arrow(lambda schema: pc.CSVWriter(file, schema)) as write:
-        yield write
+        yield lambda columns: write({name: _plain(own) for name, own in columns.items()})
+
+
+def _plain(values: np.ndarray | pa.Array) -> np.ndarray | pa.Array:
+    """Values that CSV can hold: durations, lists and the like as text."""
+    import pyarrow as pa
+    import pyarrow.types as pt
+
+    if not isinstance(values, pa.Array):
+        return values
+    t = values.type
+    if not (pt.is_duration(t) or pt.is_nested(t) or pt.is_string_view(t)):
+        return values
+    return pa.array([None if v is None else str(v) for v in values.to_pylist()], pa.string())
 
 
 @contextmanager
@@ -127,6 +140,10 @@ def check_outputs(*paths: Path | None, inputs: Sequence[str] = ()) -> None:
         taken.add(path.resolve())
         if path.is_dir():
             raise ValueError(f"cannot write {path}: it is a folder, name a file in it")
+        if path.exists() and not path.is_file():
+            raise ValueError(f"cannot write {path}: it is a device, pipe or socket, not a file")
+        if path.exists() and not path.stat().st_mode & 0o222:
+            raise ValueError(f"cannot write {path}: it is write-protected")
         if not path.parent.is_dir():
             raise ValueError(f"cannot write {path}: the folder {path.parent} does not exist")
         if not os.access(path.parent, os.W_OK):

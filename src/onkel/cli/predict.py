@@ -149,14 +149,15 @@ class PredictJob:
         wanted = Wanted(proba=options.proba, scores=options.scores, level=level)
         kind = Learning if options.learn else Next if options.next else Alone
         predictor = kind(model, wanted)
+        kept = _names(options.keep)
+        if kept and (clash := [name for name in kept if name in predictor.of_no_rows()]):
+            raise ValueError(f"--keep {clash[0]}: the predictions have that name")
         try:
             self._predict_rows(predictor, self._open(), write, held)
         except NoRowsError as error:
             note(str(error))
         if self.n_rows == 0:
-            write(
-                {name: np.array([], str) for name in _names(options.keep)} | predictor.of_no_rows()
-            )
+            write({name: np.array([], str) for name in kept} | predictor.of_no_rows())
 
     def _predict_rows(self, predictor: Alone, stream: Any, write: Any, held: Any) -> None:
         from onkel.cli.tables import say_of_bad_values
@@ -288,11 +289,6 @@ def _check_files(options: PredictOptions) -> None:
 
 
 def _check(options: PredictOptions, model: Any) -> None:
-    from onkel.cli.predicting import BOUNDS
-
-    clash = {"prediction", *BOUNDS} & set(_names(options.keep))
-    if clash:
-        raise ValueError(f"--keep {clash.pop()}: the predictions have that name")
     given = "--learn" if options.learn else "--next"
     if options.in_order and model.settings.get("group"):
         raise ValueError(

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from numbers import Number
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
 from onkel.columns.failures import first_failure, shorten, succeeds
@@ -27,6 +28,10 @@ def arrow_array(values: list[object], name: str, source: str | None = None) -> p
         return pa.array(values, from_pandas=True)
     except FAILURES:
         check_texts(values, name, source)
+        if any(isinstance(value, np.datetime64 | np.timedelta64) for value in values):
+            # Arrow knows no days among those of NumPy, and no hours or minutes
+            plain = [_as_moment(value) for value in values]
+            return arrow_array(plain, name, source)
         if any(isinstance(value, int) and abs(value) >= 2**63 for value in values) and all(
             isinstance(value, Number) or is_missing(value) for value in values
         ):
@@ -40,6 +45,14 @@ def arrow_array(values: list[object], name: str, source: str | None = None) -> p
             f"{shorten(values[row])} is of another type than the values before it",
             source=source, row=row, column=name, value=values[row],
         ) from None  # fmt: skip
+
+
+def _as_moment(value: object) -> object:
+    """A moment or a span of NumPy as one of Python."""
+    if not isinstance(value, np.datetime64 | np.timedelta64):
+        return value
+    found = value.astype(f"{value.dtype.str[1]}8[us]").item()
+    return None if np.isnat(value) else found
 
 
 def as_floats(values: Iterable[Any], name: str, source: str | None = None) -> list[float]:

@@ -41,7 +41,10 @@ def missing_column(
 
 def shorten(value: object, width: int = 60) -> str:
     """A value for a message: quoted, and cut if long."""
-    text = repr(value)
+    try:
+        text = repr(value)
+    except ValueError:  # a whole number of more digits than Python writes
+        text = f"a {type(value).__name__} of more than 4300 digits"
     return text if len(text) <= width else text[: width - 3] + "..."
 
 

@@ -37,6 +37,8 @@ def _listed(values: object) -> Any:
     return values.to_list() if isinstance(values, _Series) else values
 
 
+_COARSE = ("Y", "M", "W", "h", "m")
+"""Units of NumPy that Arrow lacks."""
 _WHOLE = (list, tuple, range, np.ndarray)
 
 
@@ -126,6 +128,8 @@ def _array(name: str, values: Iterable[object], kind: str | None) -> pa.Array:
     from onkel.columns.arrow import arrow_array
 
     if isinstance(values, np.ndarray) and values.dtype.kind not in "OU":
+        if values.dtype.kind in "mM" and np.datetime_data(values.dtype)[0] in _COARSE:
+            values = values.astype(f"{values.dtype.kind}8[s]")
         return pa.array(np.ascontiguousarray(values), from_pandas=True)
     found = list(values)
     if kind == "text":
