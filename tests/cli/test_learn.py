@@ -6,6 +6,7 @@ import json
 import os
 import re
 import time
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -467,3 +468,16 @@ def test_what_cannot_be_written_is_refused_before_a_row_is_learned(rows, tmp_pat
         assert why in result.stderr
         assert "counted in" not in result.stderr
     assert kept.read_bytes() == b"precious"
+
+
+def test_no_warning_of_another_package_is_a_message(tmp_path):
+    path = tmp_path / "rows.csv"
+    path.write_text("\U0001f642,y\n" + "".join(f"{i % 7},{i % 2}\n" for i in range(40)))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        result = run("learn", path, "-t", "y", "-a", "pa", "--report", tmp_path / "r.html")
+        assert result.exit_code == 0, result.stderr
+        path.write_text("a,y\n" + "".join(f"{(-1) ** i * 1e308},{i % 2}\n" for i in range(40)))
+        result = run("learn", path, "-t", "y", "-a", "pa")
+    assert result.exit_code == 2
+    assert "line 2, column 'a': the value is infinite or too large for the dtype" in result.stderr

@@ -104,7 +104,7 @@ def by_values(column: Column, first: Given) -> Column:
     if not len(known) or kind not in ("number", "time"):
         return column
     # numbers so far from 0 that float32 would blur their differences
-    largest, spread = float(np.abs(known).max()), float(np.ptp(known))
+    largest, spread = float(np.abs(known).max()), float(known.max()) - float(known.min())
     far = largest > _FAR * spread and largest > _EXACT
     return replace(column, origin=float(known[0])) if far or kind == "time" else column
 

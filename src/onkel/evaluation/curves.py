@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import warnings
 from collections.abc import Iterable, Sequence
 from itertools import product
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
@@ -143,7 +144,9 @@ def to_svg(figure: Figure) -> str:
     import matplotlib
 
     buffer = io.StringIO()
-    with matplotlib.rc_context({"svg.hashsalt": "onkel"}):
+    with matplotlib.rc_context({"svg.hashsalt": "onkel"}), warnings.catch_warnings():
+        # a letter that the font lacks is drawn as a box
+        warnings.filterwarnings("ignore", "Glyph ")
         figure.savefig(buffer, format="svg", transparent=True, metadata={"Date": None})
     text = buffer.getvalue()
     return text[text.index("<svg") :]
