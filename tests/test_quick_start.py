@@ -6,6 +6,15 @@ import subprocess
 import sys
 import textwrap
 
+import pytest
+import sklearn
+from sklearn.utils.fixes import parse_version
+
+pytestmark = pytest.mark.skipif(
+    parse_version(sklearn.__version__) < parse_version("1.7"),
+    reason="libraries of before 2025-06 load more themselves, whatever onkel asks for",
+)
+
 
 def _run(code: str, *arguments: str) -> str:
     command = [sys.executable, "-c", textwrap.dedent(code), *arguments]

@@ -5,6 +5,9 @@ from __future__ import annotations
 import subprocess
 import sys
 
+import sklearn
+from sklearn.utils.fixes import parse_version
+
 import onkel
 
 _LOAD = """
@@ -15,6 +18,12 @@ print(*(name for name in sys.argv[2:] if name in sys.modules))
 """
 _NOT_NEEDED = ("onkel.evaluation", "onkel.public", "sklearn.metrics", "scipy.optimize", "pandas",
                "matplotlib", "dask", "pyarrow.dataset")  # fmt: skip
+# scikit-learn loads these itself, before 1.7
+_ITS_OWN = (
+    {"scipy.optimize", "pandas"}
+    if parse_version(sklearn.__version__) < parse_version("1.7")
+    else set()
+)
 
 
 def test_loading_and_predicting_import_little(tmp_path):
@@ -24,4 +33,4 @@ def test_loading_and_predicting_import_little(tmp_path):
     model.save(tmp_path / "m.onkel")
     command = [sys.executable, "-c", _LOAD, str(tmp_path / "m.onkel"), *_NOT_NEEDED]
     found = subprocess.run(command, capture_output=True, text=True, check=True)
-    assert found.stdout.split() == []
+    assert set(found.stdout.split()) <= _ITS_OWN
