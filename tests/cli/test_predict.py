@@ -192,6 +192,15 @@ def test_a_column_to_keep_has_no_name_of_what_is_written(folder, tmp_path):
     assert run("predict", *source, "--keep", "score").stdout.splitlines()[1].startswith("3,")
 
 
+def test_a_value_too_large_to_predict_is_told_with_its_place(folder, tmp_path):
+    path = tmp_path / "large.csv"
+    path.write_text("a,b,place\n1,1,north\n3e38,1,south\n")
+    for more in ([], ["--next"], ["--proba"]):
+        result = run("predict", folder / "cls.onkel", path, *more)
+        assert result.exit_code == 2
+        assert "large.csv, row 1, column 'a': " in result.stderr
+
+
 def test_columns_of_any_type_are_handed_on(folder, tmp_path):
     spans = [timedelta(seconds=7), None, timedelta(days=1, seconds=1)]
     odd = {

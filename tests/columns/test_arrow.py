@@ -98,3 +98,15 @@ def test_moments_of_numpy_are_those_of_python(unit):
     expected = model.decision_function([{"a": plain, "b": 3.0}])
     for rows in ({"a": moment, "b": 3.0}, [{"a": moment, "b": 3.0}, {"a": None, "b": 1.0}]):
         assert model.decision_function(rows)[0] == pytest.approx(expected[0], rel=1e-9)
+
+
+def test_a_value_too_large_to_predict_names_its_column():
+    rows = {"place": ["x", "y"] * 20, "a": np.arange(N) + 0.5}
+    model = StreamModel(make("pa", "binary")).partial_fit(rows, Y)
+    bad = {"place": ["x"] * 3, "a": [1.0, 2.0, 1e38]}
+    for method in (model.predict, model.predict_next, model.decision_function):
+        with pytest.raises(DataError, match="too large") as caught:
+            method(bad)
+        assert (caught.value.row, caught.value.column) == (2, "a")
+        with pytest.raises(DataError, match="row 0, column 'a'"):
+            method({"place": "x", "a": 10**38})

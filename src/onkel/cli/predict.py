@@ -21,6 +21,7 @@ from onkel.cli.console import (
     stderr,
     watched,
 )
+from onkel.columns.failures import moved
 from onkel.errors import DataError, NoRowsError
 
 if TYPE_CHECKING:
@@ -168,7 +169,10 @@ class PredictJob:
         for block in watched(stream, "predicting", stream.n_rows):
             with held():
                 began = time.perf_counter()
-                columns, predictions = predictor.predict(block)
+                try:
+                    columns, predictions = predictor.predict(block)
+                except DataError as error:
+                    raise moved(error, source=source_name(options.sources)) from None
                 spent, n = time.perf_counter() - began, len(columns["prediction"])
                 self.scored.add(block.y, predictions, spent, columns, n if options.learn else None)
                 self.n_rows += n

@@ -62,7 +62,7 @@ class Alone:
     def predict(self, block: Block) -> tuple[Columns, Predictions]:
         """The columns to write, and for the score the predictions with what is behind them."""
         model, wanted = self.model, self.wanted
-        columns = self.columns(block.X)
+        columns = self._located(block)
         predictions = columns["prediction"]
         if model.task == "regression" or (block.y is None and not wanted.more):
             return columns, Predictions(predictions)
@@ -77,6 +77,13 @@ class Alone:
             found = model.decision_features(block.X)
             scores = found[:, None] if found.ndim == 1 else found
         return columns, Predictions(predictions, scores, classes)
+
+    def _located(self, block: Block) -> Columns:
+        """The `columns` of a block; errors name the row and the column of the source."""
+        try:
+            return self.columns(block.X)
+        except DataError as error:
+            raise self.model.located(error, block.start) from None
 
     def of_no_rows(self) -> Columns:
         """What `predict` gives to write of a file without rows: the same columns, empty."""
@@ -172,7 +179,7 @@ class Learning(Next):
             yield slice(start, end), bool(known[start])
 
     def _part(self, part: Block, learn: bool) -> tuple[Columns, Predictions | None]:
-        columns = self.columns(part.X) if self.wanted.more or not learn else {}
+        columns = self._located(part) if self.wanted.more or not learn else {}
         if self.wanted.proba:
             columns |= self._by_class("proba", self.probabilities(part.X))
         if not learn:

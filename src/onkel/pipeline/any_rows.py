@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 Method = Callable[..., np.ndarray]
 
 
+_ROWS = "the rows"
+
+
 def over(model: BlockModel, X: object, method: Method, *args: float) -> np.ndarray:
     """Apply a method that takes features, and these arguments, to rows in any form."""
     encoder = model.encoder
@@ -34,12 +37,14 @@ def over(model: BlockModel, X: object, method: Method, *args: float) -> np.ndarr
         return method(X, *args)
     one = model._one_row.features(X, encoder, model.settings, model.keys)
     if one is not None:
-        return method(one, *args)
+        return _located(model, 0, _ROWS, method, one, *args)
     try:
         stream = open_to_predict(X, encoder, model.settings, model.keys)
     except NoRowsError:
         return of_no_rows(model, method, *args)
-    return np.concatenate([method(block.X, *args) for block in stream])
+    source = stream.source
+    parts = [_located(model, own.start, source, method, own.X, *args) for own in stream]
+    return np.concatenate(parts)
 
 
 def over_next(model: BlockModel, X: object, method: Method, *args: float) -> np.ndarray:
@@ -50,13 +55,23 @@ def over_next(model: BlockModel, X: object, method: Method, *args: float) -> np.
     if "group" not in settings:
         one = model._one_row.features(X, encoder, settings, model.keys)
         if one is not None:
-            return method(one, *args)
+            return _located(model, 0, _ROWS, method, one, *args)
     try:
         rows = concat(list(open_to_predict(X, encoder, settings, model.keys, by_group=True)))
     except NoRowsError:
         groups = [""] if "group" in settings else None
         return of_no_rows(model, method, *args, groups)
-    return method(rows.X, *args, rows.groups)
+    return _located(model, 0, _ROWS, method, rows.X, *args, rows.groups)
+
+
+def _located(
+    model: BlockModel, start: int, source: str, method: Method, *args: object
+) -> np.ndarray:
+    """What a method gives of features; its errors name the rows and columns of the source."""
+    try:
+        return method(*args)
+    except DataError as error:
+        raise model.located(error, start, source) from None
 
 
 def of_no_rows(model: BlockModel, method: Method, *args: object) -> np.ndarray:

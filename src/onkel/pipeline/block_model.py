@@ -171,9 +171,13 @@ class BlockModel:
             if error.predictions is not None:
                 self._feed_back(y, error.predictions, error.alone, first)
             where = source or self.settings.get("source")
-            if isinstance(error.column, int):
-                error.column = self._inputs.encoded(error.column)
-            raise located(error, block.start, where, self.settings, self.encoder) from None
+            raise self.located(error, block.start, where) from None
+
+    def located(self, error: DataError, start: int, source: str | None = None) -> DataError:
+        """The error of features that begin at row ``start``, with the source's rows and columns."""
+        if isinstance(error.column, int):
+            error.column = self._inputs.encoded(error.column)
+        return located(error, start, source, self.settings, self.encoder)
 
     def _feed_back(
         self, y: np.ndarray, predictions: np.ndarray, alone: np.ndarray | None, first: int
