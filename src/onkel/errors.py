@@ -89,7 +89,7 @@ class UnwrittenModelFileError(ModelFileError, OSError):
 
     def __init__(self, path: object, why: str) -> None:
         super().__init__(path, why)
-        self.strerror = why
+        self.strerror: str | None = why
 
     def __str__(self) -> str:
         return f"cannot save {self.args[0]}: {self.strerror}"

@@ -176,7 +176,9 @@ class BlockFactor:
         m = len(C)
         parts = [slice(a, min(a + _WIDTH, m)) for a in range(0, m, _WIDTH)]
         #: places in the diagonal, and the inverses
-        self.blocks = [(part, dtrtri(C[part, part])[0]) for part in parts]
+        self.blocks: list[tuple[slice, np.ndarray]] = [
+            (part, dtrtri(C[part, part])[0]) for part in parts
+        ]
 
     def __deepcopy__(self, memo: dict[int, object]) -> BlockFactor:
         # it never changes
