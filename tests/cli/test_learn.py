@@ -136,6 +136,23 @@ def test_same_seed_same_model(rows, tmp_path):
     assert one != other
 
 
+def test_blocks_of_one_row_learn_what_a_loop_over_rows_does(tmp_path):
+    """From a CSV file with gaps and new texts, after a model that knows the columns."""
+    first, rest = written(tmp_path / "first.csv", 300), written(tmp_path / "rest.csv", 80)
+    header, *lines = rest.read_text().splitlines()
+    lines = [line.replace("north", "" if k % 3 else "west") for k, line in enumerate(lines)]
+    rest.write_text("\n".join([header, *lines]) + "\n")
+    base, save = tmp_path / "base.onkel", tmp_path / "m.onkel"
+    learn_json(first, "-t", "label", "-a", "krls", "--save", base)
+    learn_json(rest, "--from", base, "--block-rows", 1, "--save", save)
+    loop = onkel.load(base)
+    for line in lines:
+        a, b, place, label, gap = line.split(",")
+        loop.learn_one({"a": float(a), "b": float(b), "place": place, "gap": float(gap)}, label)
+    loop.settings = onkel.load(save).settings
+    assert loop.to_bytes() == onkel.load(save).to_bytes()
+
+
 def test_stdin(rows):
     args = ["learn", "-", "--format", "csv", "-t", "label", "-a", "pa", "--json"]
     result = CliRunner().invoke(app, args, input=rows.read_text())

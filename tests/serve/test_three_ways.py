@@ -1,9 +1,10 @@
-"""A file learned, events taken live, and a loop over `learn_one` end in the same model."""
+"""A file learned row by row, events taken live and a loop over `learn_one` make the same model."""
 
 from __future__ import annotations
 
 import json
 from datetime import datetime
+from functools import cache
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 
 import onkel
 from onkel import StreamModel
+from onkel.algorithms import ALGORITHMS
 from onkel.serve import LiveModel
 
 YEARS = st.datetimes(datetime(1990, 1, 1), datetime(2040, 1, 1))
@@ -26,43 +28,84 @@ ROWS = st.lists(
 ).map(lambda rows: [{**row, "b": row.get("b", 0.5)} for row in rows])
 
 
-@pytest.fixture(scope="module", params=["krls", "pa"])
-def base(request):
-    """The bytes of a model of a hundred rows."""
+LEARNERS = [
+    (name, task, {"speed": "fast"} if fast else {})
+    for name, own in ALGORITHMS.items()
+    for task, made in (("classification", own.classifier), ("regression", own.regressor))
+    for fast in ((False, True) if name == "okl" else (False,))
+    if made is not None
+]
+NAMES = [f"{name} {' '.join(how.values())} {task}" for name, task, how in LEARNERS]
+
+
+def labels(task, values):
+    """Targets: numbers, or three classes, of which the last comes late."""
+    if task == "regression":
+        return values
+    return [["low", "high", "far"][(v > 0.0) + (v > 2.5)] for v in values]
+
+
+@cache
+def base(name, task, fast):
+    """The bytes of a model of a hundred rows, which has no gap and no other place."""
     rng = np.random.default_rng(0)
     rows = [
         {"a": a, "b": b, "place": ["red", "blue"][t % 2], "when": f"2024-05-{1 + t % 28:02d}"}
         for t, (a, b) in enumerate(rng.normal(size=(100, 2)).tolist())
     ]
-    y = [row["a"] + row["b"] for row in rows]
-    learner = onkel.make(request.param, "regression", dtype="float64")
+    y = labels(task, [row["a"] + row["b"] for row in rows])
+    learner = onkel.make(name, task, dtype="float64", **dict(fast))
+    if "random_state" in learner.get_params():
+        learner.set_params(random_state=0)
     model = StreamModel(learner, settings={"missing": "auto", "dtype": "float64"})
     model.partial_fit([{**row, "y": v} for row, v in zip(rows, y, strict=True)], target="y")
     return model.to_bytes()
 
 
-@settings(max_examples=60, deadline=None)
+def learned_by_row(content, path):
+    """A model that has learned a file in blocks of one row, and what it predicted."""
+    model = onkel.from_bytes(content)
+    stream = model.open(path, block_rows=1)
+    model.adopt(stream)
+    predicted = [model.learn(block).tolist() for block in stream]
+    return model, [value for (value,) in predicted]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "task", "how"), LEARNERS, ids=NAMES)
+@settings(max_examples=6, deadline=None)
 @given(rows=ROWS, seed=st.integers(0, 99))
-def test_the_model_of_a_file_of_live_and_of_a_loop_is_one(base, tmp_path_factory, rows, seed):
-    y = np.random.default_rng(seed).normal(size=len(rows)).tolist()
+def test_the_model_of_a_file_of_live_and_of_a_loop_is_one(
+    tmp_path_factory, name, task, how, rows, seed
+):
+    content = base(name, task, tuple(how.items()))
+    y = labels(task, np.random.default_rng(seed).normal(size=len(rows)).tolist())
     events = [{**row, "y": v} for row, v in zip(rows, y, strict=True)]
     path = tmp_path_factory.mktemp("rows") / "rows.jsonl"
     path.write_text("".join(json.dumps(event) + "\n" for event in events))
 
-    learned = onkel.from_bytes(base)
-    of_file = learned.predict_then_learn(path).tolist()
-
-    live = LiveModel(onkel.from_bytes(base), say=pytest.fail)
-    answers = [live.take({"id": t, **event}) for t, event in enumerate(events)]
-
-    loop = onkel.from_bytes(base)
+    loop = onkel.from_bytes(content)
     looped = [loop.learn_one(row, v) for row, v in zip(rows, y, strict=True)]
 
+    live = LiveModel(onkel.from_bytes(content), say=pytest.fail)
+    answers = [live.take({"id": t, **event}) for t, event in enumerate(events)]
     assert [answer["prediction"] for answer in answers] == looped
     assert live.model.to_bytes() == loop.to_bytes()
-    # a file is read in blocks, whose sums are rounded in another order
-    assert of_file == pytest.approx(looped, rel=1e-6, abs=1e-6)
-    assert learned.n_rows == loop.n_rows
-    assert learned.predict(rows).tolist() == pytest.approx(
+
+    learned, of_file = learned_by_row(content, path)
+    assert of_file == looped
+    assert learned.to_bytes() == loop.to_bytes()
+
+
+@settings(max_examples=30, deadline=None)
+@given(rows=ROWS, seed=st.integers(0, 99))
+def test_a_block_rounds_in_another_order_and_no_more(rows, seed):
+    y = np.random.default_rng(seed).normal(size=len(rows)).tolist()
+    loop, block = (onkel.from_bytes(base("krls", "regression", ())) for _ in range(2))
+    looped = [loop.learn_one(row, v) for row, v in zip(rows, y, strict=True)]
+    learned = block.predict_then_learn(rows, y).tolist()
+    assert learned == pytest.approx(looped, rel=1e-6, abs=1e-6)
+    assert block.n_rows == loop.n_rows
+    assert block.predict(rows).tolist() == pytest.approx(
         loop.predict(rows).tolist(), rel=1e-6, abs=1e-6
     )

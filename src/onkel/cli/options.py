@@ -84,6 +84,7 @@ _Orders = Literal["dayfirst", "monthfirst"]
 Dates = Annotated[_Orders | None, _read("dates", of=_Orders, metavar="ORDER")]
 KeepColumns = Annotated[list[str] | None, _read("keep_columns", **_COLUMN)]
 Shuffle = Annotated[int, _read("shuffle", min=0, **_ROWS)]
+BlockRows = Annotated[int, _read("block_rows", but="1: learned as by 'onkel live'", min=1, **_ROWS)]
 Group = Annotated[
     str | None, _read("group", but="learners with a memory keep one for each", **_COLUMN)
 ]

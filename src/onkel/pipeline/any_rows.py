@@ -136,11 +136,11 @@ def opened(
     y: object,
     target: str | None,
     group: str | None,
-    time: str | None = None,
+    **more: Any,
 ) -> Stream:
-    """Rows as a stream to learn from, read as the model reads them."""
+    """Rows as a stream to learn from, read as the model reads them and as ``more`` says."""
     encoder, settings, group = model.encoder, model.settings, group or model.settings.get("group")
-    stream = open_to_learn(X, y, encoder, settings, target, group, time, model.keys)
+    stream = open_to_learn(X, y, encoder, settings, target, model.keys, group=group, **more)
     if encoder is None and stream.encoder.n_vector is None and is_fitted(model.estimator):
         raise _unnamed(model.estimator, stream.source)
     return stream

@@ -106,11 +106,13 @@ def open_to_learn(
     encoder: Encoder | None,
     settings: dict[str, Any],
     target: str | None,
-    group: str | None = None,
-    time: str | None = None,
     keys: Keys = USUAL_KEYS,
+    **more: Any,
 ) -> Stream:
-    """Open rows to learn. New columns widen a copy of the encoder, ``Stream.encoder``."""
+    """Open rows to learn. New columns widen a copy of the encoder, ``Stream.encoder``.
+
+    ``more``: other options of the reading.
+    """
     from onkel.streams import open_stream
 
     if y is None and _is_pair(data):
@@ -121,7 +123,7 @@ def open_to_learn(
         if not is_array(data) and isinstance(data, (str, PathLike)):
             raise ValueError("the targets of a file are one of its columns: give target=, not y")
     source = _source(data, encoder)
-    reading = _as_learned(settings, group=group, time=time, dtype=_dtype(source, settings))
+    reading = _as_learned(settings, dtype=_dtype(source, settings), **more)
     if encoder is not None:
         reading = reading.changed(lacking=keys.lacking(are_dicts(data)))
     how: dict[str, Any] = {}

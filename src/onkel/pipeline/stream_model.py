@@ -20,6 +20,7 @@ from onkel.pipeline.estimator import StreamEstimator
 from onkel.pipeline.explanation import Explanation, explained
 from onkel.pipeline.rows import are_dicts
 from onkel.pipeline.summary import columns_of, describe, html_table
+from onkel.streams.reading import Reading
 
 if TYPE_CHECKING:
     from onkel.streams import Block, Stream
@@ -408,13 +409,15 @@ class StreamModel(StreamEstimator):
         target: str | None = None,
         group: str | None = None,
         time: str | None = None,
+        block_rows: int = Reading.block_rows,
     ) -> Stream:
         """Open rows as a stream to learn from, read as this model reads them; see `partial_fit`.
 
         The model gets the stream's new columns by `adopt`. ``time``: a column to pass on as
-        `Block.times`.
+        `Block.times`. ``block_rows``: as of `onkel.open_stream`.
         """
-        return any_rows.opened(self, X, y, target, group, time)
+        more = {"time": time, "block_rows": block_rows}
+        return any_rows.opened(self, X, y, target, group, **more)
 
     def adopt(self, stream: Stream) -> None:
         """From now on read rows as a stream of `open` does, with the columns it has by now."""

@@ -198,6 +198,7 @@ def _table(table: TableSource, schema: Schema) -> Opened:
         if name is not None and name not in table.names:
             raise missing_column(name, table.names, table.name)
     table.missing, table.keep, table.learns = reading.missing, reading.keep, schema.learns
+    table.by_row = reading.block_rows == 1 and schema.learns
     table.lacking = bool(schema.lacking)
     table.group, table.time = reading.group, reading.time
     table.mends = reading.bad_values == "missing"

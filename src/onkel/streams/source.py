@@ -132,6 +132,8 @@ class TableSource(Source):
     time: str | None = None
     # How text is written.
     how: Written = Written()
+    # Whether each row becomes features by itself, as where rows come one by one.
+    by_row = False
     # Counts changes of the columns and types to read.
     version: int = 0
 
@@ -219,12 +221,23 @@ class TableSource(Source):
         rows = 0
         self._text = None
         for part in self._again():
-            self._take_late(part.table, part.where)
             n = part.table.num_rows
-            step = piece_rows(self.encoder.n_features)
+            if not self.by_row:
+                self._take_late(part.table, part.where)
+            step = 1 if self.by_row else piece_rows(self.encoder.n_features)
             for at in range(min(max(skip - rows, 0), n), n, step):
-                yield from self._encoded(part.table.slice(at, step), part.where, rows + at)
+                own = part.table.slice(at, step)
+                if self.by_row:
+                    self._take_late(self._with_values(own), part.where)
+                yield from self._encoded(own, part.where, rows + at)
             rows += n
+
+    def _with_values(self, row: pa.RecordBatch) -> pa.RecordBatch:
+        """A row without the new columns in which it has no value: they come with a later one."""
+        if self.known.issuperset(row.schema.names):
+            return row
+        held = [name for name in row.schema.names if name in self.known or not row[name].null_count]
+        return row.select(held)
 
     def _encoded(self, part: pa.RecordBatch, where: str, row: int) -> Iterator[Piece]:
         """The rows of a batch, or those before a bad row, then its error."""

@@ -193,6 +193,8 @@ class BudgetModel(SupportModel):
             q = np.asarray(self.kernel.diagonal(part, self.gamma_), dtype=np.float64)
             rows = Rows(self.panel(part), q, y[a:b], weight[a:b], P[a:b])
             self._learn(part, rows, self._slots(b - a))
+            # what a sub-block changed is no part of the model, which knows no sub-blocks
+            self.counts[CHANGED] = 0
             a = b
 
     def _block_rows(self) -> int:

@@ -33,7 +33,6 @@ from onkel.learners.factory import make_estimator
 from onkel.pipeline import StreamModel
 from onkel.pipeline.rows import left_out
 from onkel.streams.files import is_pipe
-from onkel.streams.reading import Reading
 
 if TYPE_CHECKING:
     from onkel.streams import Block, Stream
@@ -159,7 +158,7 @@ class LearnJob:
         exclude = names_in(self.options.exclude)
         if self.model is not None:
             exclude += self.model.settings.get("left_out", [])
-        rows = Reading.block_rows
+        rows = self.options.block_rows
         if self.checkpoint.path is not None:
             # no more than there are between two checkpoints
             rows = min(rows, self.checkpoint.every)

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from onkel.cli import options
 from onkel.cli.arguments import Learning
-
-if TYPE_CHECKING:
-    from onkel.streams.reading import Reading
+from onkel.streams.reading import Reading
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -19,6 +17,7 @@ class LearnOptions(Learning):
     algorithm: options.Algorithm = None
     features: options.Features = None
     shuffle: options.Shuffle = 0
+    block_rows: options.BlockRows = Reading.block_rows
     base: options.Base = None
     delay: options.Delay = "0"
     time: options.Time = None
@@ -50,4 +49,5 @@ class LearnOptions(Learning):
 
     def reading(self) -> Reading:
         """How the source is read, with its columns of groups and times."""
-        return super().reading().changed(shuffle=self.shuffle, group=self.group, time=self.time)
+        own = ("shuffle", "block_rows", "group", "time")
+        return super().reading().changed(**{name: getattr(self, name) for name in own})
