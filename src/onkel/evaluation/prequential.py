@@ -137,7 +137,8 @@ def prequential(
 
 def _opened(model: Any, stream: Any, target: str | None, group: Any, time: Any) -> Iterable[Any]:
     """Blocks for a model; a model that reads columns by name opens the source itself."""
-    named = {k: v for k, v in (("group", group), ("time", time)) if isinstance(v, str)}
+    names = ("group", group), ("time", time)
+    named: dict[str, Any] = {k: v for k, v in names if isinstance(v, str)}
     by_row = {"groups": group, "times": time}
     by_row = {k: v for k, v in by_row.items() if v is not None and not isinstance(v, str)}
     opened: Any = stream
