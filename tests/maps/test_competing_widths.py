@@ -151,6 +151,9 @@ def test_challengers_know_whether_the_columns_must_part(few_matter):
     model = from_bytes(to_bytes(model))
     challenger = model.model_._begin_challenger().map
     assert challenger.chooses(1024) is few_matter
-    # what is true of the old columns may not be true of a new one
+    # one more value of a category says nothing new
     challenger.add_columns(1)
+    assert challenger.chooses(1024) is few_matter
+    # what is true of the old columns may not be true of a new one
+    challenger.expect_news()
     assert challenger.chooses(1024)

@@ -51,8 +51,7 @@ def _as_moment(value: object) -> object:
     """A moment or a span of NumPy as one of Python."""
     if not isinstance(value, np.datetime64 | np.timedelta64):
         return value
-    found = value.astype(f"{value.dtype.str[1]}8[us]").item()
-    return None if np.isnat(value) else found
+    return value.astype(f"{value.dtype.kind}8[us]").item()
 
 
 def as_floats(values: Iterable[Any], name: str, source: str | None = None) -> list[float]:

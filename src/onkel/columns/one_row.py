@@ -21,6 +21,7 @@ from onkel.columns.features import time_features
 from onkel.columns.layout import Layout
 from onkel.columns.notation import GAPS, numbers_of, seconds_of
 from onkel.columns.running import fill_means
+from onkel.numerics.arrays import short_and_small
 
 _EPOCH, _MICROSECOND = datetime(1970, 1, 1), timedelta(microseconds=1)
 # Answers for a value that is missing, and for one that is left to the way of tables.
@@ -28,8 +29,6 @@ _MISSING: Any = object()
 _ELSEWHERE: Any = object()
 # A vector with a squared length below this has no value that is infinite in float32.
 _SMALL = 1e76
-# The length of vectors up to which BLAS never uses several threads for a dot product.
-_SHORT = 8192
 _ALL_FLOATS = {float}
 # Texts of a column whose codes are noted.
 _MOST_KNOWN = 4096
@@ -135,7 +134,7 @@ class RowEncoder:
 
     def _finite(self, x: np.ndarray) -> np.ndarray | None:
         """The rows in the model's dtype; None if a value is too large for it."""
-        if x.size <= _SHORT and np.vdot(x, x) < _SMALL:
+        if short_and_small(x, _SMALL):
             return x.astype(self.dtype)
         with np.errstate(over="ignore"):
             X = x.astype(self.dtype)

@@ -280,16 +280,15 @@ def standard_now(X, out, mean, m2, tails, n_rows, first, count):
     """
     for j in range(X.shape[1]):
         rows = max(n_rows if j < first else count[j], 1.0)
+        if j < tails.shape[1] and tails[HEAVY, j] > 0.0:
+            scale = np.sqrt(rows / tails[SQUARES, j]) if tails[SQUARES, j] > 0.0 else 0.0
+            for i in range(X.shape[0]):
+                u = _draw_in(np.float64(X[i, j]), mean[j], tails[AWAY, j], rows)
+                out[i, j] = (u - tails[MEAN, j]) * scale
+            continue
         width = np.sqrt(m2[j] / rows)
         known = width > 0.0 and np.isfinite(width)
         center = mean[j] if known else 0.0
         factor = 1.0 / width if known else 0.0
         for i in range(X.shape[0]):
             out[i, j] = (np.float64(X[i, j]) - center) * factor
-    for j in range(tails.shape[1]):
-        if tails[HEAVY, j] > 0.0:
-            rows = max(n_rows if j < first else count[j], 1.0)
-            scale = np.sqrt(rows / tails[SQUARES, j]) if tails[SQUARES, j] > 0.0 else 0.0
-            for i in range(X.shape[0]):
-                u = _draw_in(np.float64(X[i, j]), mean[j], tails[AWAY, j], rows)
-                out[i, j] = (u - tails[MEAN, j]) * scale

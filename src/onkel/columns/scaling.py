@@ -14,7 +14,7 @@ from onkel.annotations import ArrayLike, Matrix, MatrixLike
 from onkel.columns import running
 from onkel.columns.target_scaling import LARGEST
 from onkel.errors import DataError
-from onkel.numerics.arrays import issparse
+from onkel.numerics.arrays import FLOATS, issparse, short_and_small
 from onkel.sklearn_bases import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from onkel.state import (
     Array,
@@ -36,10 +36,7 @@ _COUNTS = {"n_rows_": Whole(), "n_features_in_": Whole(low=1), "sparse_": Flag()
 # Rows of ``tails_`` (:mod:`onkel.columns.running`), and those that are sums of nonnegative terms.
 _N_TAILS, _SUMS = 6, [0, 1, 3, 4, 5]
 _NO_TAILS = np.zeros((_N_TAILS, 0))
-# The length of vectors up to which BLAS never uses several threads for a dot product.
-_SHORT = 8192
 _SMALL = 1e38
-_FLOATS = np.dtype(np.float32), np.dtype(np.float64)
 
 
 class OnlineScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, Stateful):
@@ -244,7 +241,7 @@ class OnlineScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, Statef
             and X.ndim == 2
             and X.shape[1] == known
             and len(X)
-            and X.dtype in _FLOATS
+            and X.dtype in FLOATS
         ):
             rows = X
         else:
@@ -320,7 +317,7 @@ def refuse_bad(X: Any) -> None:
     """Raise a DataError for the first value of X that is not finite or too large."""
     values = X.data if issparse(X) else X
     # with a small sum of squares no value is bad; it is found in a fifth of the time
-    if values.size <= _SHORT and np.vdot(values, values) < _SMALL:
+    if short_and_small(values, _SMALL):
         return
     # squares are summed in float64, where squares of float32 never overflow
     finite = np.isfinite(values) if values.dtype == np.float32 else np.abs(values) < LARGEST

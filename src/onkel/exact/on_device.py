@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from onkel.numerics.devices import Device
-from onkel.numerics.linalg import BlockFactor
+from onkel.numerics.linalg import BlockFactor, solve_transposed
 
 
 def gram_on_device(Z: np.ndarray, device: Device) -> np.ndarray:
@@ -34,8 +34,5 @@ class FactorOnDevice:
     def products(self, Z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """U = C⁻ᵀ Zᵀ (m, n) of rows Z (n, m), and UᵀU."""
         U = self._device.put(Z.T)
-        for part, inverse in self._blocks:
-            if part.start:
-                U[part] -= self._C[: part.start, part].T @ U[: part.start]
-            U[part] = inverse.T @ U[part]
+        solve_transposed(self._C, self._blocks, U)
         return self._device.take(U), self._device.take(U.T @ U)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Hashable, Iterable
+from functools import cache
 from typing import Any, Protocol, TypeGuard, runtime_checkable
 
 import numpy as np
@@ -15,14 +16,8 @@ from onkel.columns.failures import shorten
 from onkel.columns.notation import is_missing
 from onkel.errors import DataError
 from onkel.model.warmup import LARGEST_WEIGHT
-from onkel.numerics.arrays import as_values, issparse
+from onkel.numerics.arrays import FLOATS, SHORT, as_values, issparse
 from onkel.parameters import is_whole
-
-_FLOATS = np.dtype(np.float64), np.dtype(np.float32)
-# The length of vectors up to which BLAS never uses several threads for a dot product.
-_SHORT = 8192
-# The largest squared lengths of rows: distances of two rows must be finite, too.
-_LONGEST = {dtype: float(np.finfo(dtype).max) / 4.0 for dtype in _FLOATS}
 
 
 @runtime_checkable
@@ -83,7 +78,7 @@ def _is_plain(X: MatrixLike, estimator: TakesRows) -> TypeGuard[np.ndarray]:
     """Whether X is in the learner's form; the full check takes half as long as learning."""
     return (
         type(X) is np.ndarray
-        and X.dtype in _FLOATS
+        and X.dtype in FLOATS
         and X.ndim == 2
         and X.shape[0] > 0
         and X.shape[1] == estimator.n_features_in_
@@ -102,7 +97,7 @@ def _validated(estimator: TakesRows, X: MatrixLike, reset: bool, least: int = 1)
             X,
             reset=reset,
             accept_sparse="csr",
-            dtype=list(_FLOATS),
+            dtype=list(FLOATS),
             order="C",
             ensure_all_finite=False,
             ensure_min_samples=least,
@@ -152,16 +147,23 @@ def _squared_length(values: np.ndarray) -> float:
 
     After their work the threads of BLAS wait for more, and keep a core busy, for 0.1 s.
     """
-    if len(values) <= _SHORT:
+    if len(values) <= SHORT:
         return float(np.dot(values, values))
-    parts = (values[a : a + _SHORT] for a in range(0, len(values), _SHORT))
+    parts = (values[a : a + SHORT] for a in range(0, len(values), SHORT))
     return sum(float(np.dot(part, part)) for part in parts)
+
+
+@cache
+def _longest(dtype: np.dtype[Any]) -> float:
+    """The largest squared length of a row: distances of two rows must be finite, too."""
+    return float(np.finfo(dtype).max) / 4.0
 
 
 def _first_not_finite(estimator: TakesRows, X: Matrix) -> DataError | None:
     """The error of the first row of X, dense or CSR, whose squared length is not finite."""
-    most = _LONGEST[X.dtype]
-    if type(X) is np.ndarray and X.size <= _SHORT and np.vdot(X, X) <= most:
+    most = _longest(X.dtype)
+    # the usual case in one call
+    if type(X) is np.ndarray and X.size <= SHORT and np.vdot(X, X) <= most:
         return None
     values = np.ravel(X.data if issparse(X) else X)
     with np.errstate(over="ignore", invalid="ignore"):

@@ -8,6 +8,11 @@ import numpy as np
 
 from onkel.annotations import ArrayLike, Matrix
 
+#: what features may be
+FLOATS = np.dtype(np.float64), np.dtype(np.float32)
+#: the length of vectors up to which BLAS never uses several threads for a dot product
+SHORT = 8192
+
 if TYPE_CHECKING:
     import scipy.sparse as sp
 
@@ -19,6 +24,14 @@ else:
     def issparse(X: object) -> bool:
         """SciPy's answer, which takes long for the many arrays that are not sparse."""
         return type(X) is not np.ndarray and _is_any_sparse(X)
+
+
+def short_and_small(values: np.ndarray, most: float) -> bool:
+    """Whether a dense array is short, and its squares add up to at most ``most``.
+
+    Then no value is NaN, infinite or large: a quick answer for the usual case.
+    """
+    return values.size <= SHORT and bool(np.vdot(values, values) <= most)
 
 
 def as_dense(X: Matrix) -> np.ndarray:

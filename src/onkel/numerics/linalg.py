@@ -168,6 +168,14 @@ def _copy_upper(R, C):
                     C[i, j] = R[i, j]
 
 
+def solve_transposed(C: Any, blocks: list[tuple[slice, Any]], U: Any) -> None:
+    """U becomes C⁻ᵀ U, with the inverses of C's diagonal blocks; arrays of any one library."""
+    for part, inverse in blocks:
+        if part.start:
+            U[part] -= C[: part.start, part].T @ U[: part.start]
+        U[part] = inverse.T @ U[part]
+
+
 class BlockFactor:
     """Upper C (m, m) with R = Cᵀ C, in row order, and the inverses of its diagonal blocks."""
 
@@ -209,8 +217,5 @@ class BlockFactor:
         if len(Z) < _FEW_ROWS:
             return np.ascontiguousarray(dtrsm(1.0, self.C.T, Z.T, lower=1))
         U = np.array(Z.T, order="C")
-        for part, inverse in self.blocks:
-            if part.start:
-                U[part] -= self.C[: part.start, part].T @ U[: part.start]
-            U[part] = inverse.T @ U[part]
+        solve_transposed(self.C, self.blocks, U)
         return U

@@ -23,8 +23,7 @@ if TYPE_CHECKING:
 
 # What takes features, and arguments of its own.
 Method = Callable[..., np.ndarray]
-
-
+# The source that errors name where rows have none.
 _ROWS = "the rows"
 
 
@@ -91,7 +90,7 @@ def learn_few(model: BlockModel, row: object, y: object, learn: Callable[..., An
         return None
     n_rows = model.n_rows
     try:
-        return learn(block, "the rows")
+        return learn(block, _ROWS)
     except BaseException:
         encoder.means, encoder.counts, encoder.layout.gaps = before
         if learned := model.n_rows - n_rows:

@@ -50,8 +50,8 @@ class OneRow:
     def _looked_up(self, encoder: Encoder, settings: dict[str, Any], keys: Keys) -> RowEncoder:
         """The look-ups of this encoder, as it is now."""
         own = self._encoder
-        known = own is not None and own.encoder is encoder and self._keys is keys
-        if own is None or not known or own.columns is not encoder.columns:
+        same = self._keys is keys and own is not None and own.encoder is encoder
+        if own is None or not same or own.columns is not encoder.columns:
             reading = reading_to_predict(settings)
             # a row that is learned would be skipped where one that is predicted is refused
             how = settings.get("missing", reading.missing), reading.dtype

@@ -107,11 +107,12 @@ def open_to_learn(
     settings: dict[str, Any],
     target: str | None,
     keys: Keys = USUAL_KEYS,
+    by_row: bool = False,
     **more: Any,
 ) -> Stream:
     """Open rows to learn. New columns widen a copy of the encoder, ``Stream.encoder``.
 
-    ``more``: other options of the reading.
+    ``by_row``: as of `onkel.open_stream`; ``more``: other options of the reading.
     """
     from onkel.streams import open_stream
 
@@ -126,11 +127,11 @@ def open_to_learn(
     reading = _as_learned(settings, dtype=_dtype(source, settings), **more)
     if encoder is not None:
         reading = reading.changed(lacking=keys.lacking(are_dicts(data)))
-    how: dict[str, Any] = {}
+    how: dict[str, Any] = {"by_row": by_row}
     if encoder is None:
         reading = reading.changed(statistics=True)
     else:
-        how = {"encoder": copy.deepcopy(encoder), "extend": encoder.n_vector is None}
+        how |= {"encoder": copy.deepcopy(encoder), "extend": encoder.n_vector is None}
     if is_array(source):
         return open_stream(source if y is None else (source, as_values(y)), reading, **how)
     if encoder is not None:
@@ -142,7 +143,7 @@ def open_to_learn(
     if encoder is None and isinstance(name, str):
         # a column with the name of the targets is not a feature
         if name in stream.columns:
-            stream = open_stream(rows, reading, target=name)
+            stream = open_stream(rows, reading, target=name, **how)
         stream.encoder.target = name
     return stream
 

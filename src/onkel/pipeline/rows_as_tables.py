@@ -37,8 +37,8 @@ def _listed(values: object) -> Any:
     return values.to_list() if isinstance(values, _Series) else values
 
 
+# Units of NumPy that Arrow lacks.
 _COARSE = ("Y", "M", "W", "h", "m")
-"""Units of NumPy that Arrow lacks."""
 _WHOLE = (list, tuple, range, np.ndarray)
 
 

@@ -414,9 +414,10 @@ class StreamModel(StreamEstimator):
         """Open rows as a stream to learn from, read as this model reads them; see `partial_fit`.
 
         The model gets the stream's new columns by `adopt`. ``time``: a column to pass on as
-        `Block.times`. ``block_rows``: as of `onkel.open_stream`.
+        `Block.times`. ``block_rows``: rows per block; 1: each row is also read by itself, as where
+        rows come one by one (``by_row`` of `onkel.open_stream`).
         """
-        more = {"time": time, "block_rows": block_rows}
+        more = {"time": time, "block_rows": block_rows, "by_row": block_rows == 1}
         return any_rows.opened(self, X, y, target, group, **more)
 
     def adopt(self, stream: Stream) -> None:

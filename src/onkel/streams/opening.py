@@ -26,6 +26,7 @@ def open_stream(
     skip_rows: int = 0,
     fingerprint: bool | str = False,
     every_row: bool = False,
+    by_row: bool = False,
     **how: Any,
 ) -> Stream:
     """Open any source of rows as a stream of blocks, in bounded memory.
@@ -53,6 +54,9 @@ def open_stream(
     every_row : bool, default=False
         Whether rows without a target come as well when the stream is one to learn from; their
         target is None. Blocks to predict have them in any case.
+    by_row : bool, default=False
+        Whether each row of a table to learn becomes features by itself, as where rows come one by
+        one: a column or value is new from its own row on, not from its block on. It is slow.
     {reading}
 
     Returns
@@ -79,7 +83,7 @@ def open_stream(
     reading = Reading(**how) if reading is None else reading.changed(**how)
     if skip_rows < 0:
         raise ValueError(f"skip_rows must be at least 0, got {skip_rows}")
-    schema = Schema(reading, encoder, extend, resumes=skip_rows > 0)
+    schema = Schema(reading, encoder, extend, resumes=skip_rows > 0, by_row=by_row)
     opened, encoder, target = _opened(source, schema)
     return Stream(opened, encoder, schema, target, int(skip_rows), fingerprint, every_row)
 
@@ -198,7 +202,7 @@ def _table(table: TableSource, schema: Schema) -> Opened:
         if name is not None and name not in table.names:
             raise missing_column(name, table.names, table.name)
     table.missing, table.keep, table.learns = reading.missing, reading.keep, schema.learns
-    table.by_row = reading.block_rows == 1 and schema.learns
+    table.by_row = schema.by_row and schema.learns
     table.lacking = bool(schema.lacking)
     table.group, table.time = reading.group, reading.time
     table.mends = reading.bad_values == "missing"

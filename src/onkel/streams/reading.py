@@ -96,11 +96,7 @@ class Reading:
         "value. ``Stream.bad_values`` counts these. A target, a group or a time of a row is always "
         "refused.",
     )  # fmt: skip
-    block_rows: int = said(
-        4096, "int",
-        "Rows per block, except the last. With 1 each row to learn is also read by itself: columns "
-        "and values become features as they do where rows come one by one.",
-    )  # fmt: skip
+    block_rows: int = said(4096, "int", "Rows per block, except the last.")
     shuffle: int = said(0, "int", "Size of the shuffle buffer in rows; 0 keeps the order.")
     random_state: int | None = said(None, "int, optional", "Seed of the shuffle.")
     dtype: str = said("float32", '{"float32", "float64"}', "Precision of the features.")

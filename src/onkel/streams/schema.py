@@ -30,7 +30,8 @@ class Schema:
     """Which columns are read, and how they become features.
 
     ``encoder`` is that of a saved model. With ``extend``, columns that it does not know become
-    features. ``resumes``: whether the first rows were learned before.
+    features. ``resumes``: whether the first rows were learned before. ``by_row``: whether rows to
+    learn become features one by one.
     """
 
     def __init__(
@@ -39,11 +40,13 @@ class Schema:
         encoder: Encoder | None = None,
         extend: bool = False,
         resumes: bool = False,
+        by_row: bool = False,
     ) -> None:
         self.reading: Reading = reading
         self.encoder: Encoder | None = encoder
         self.extend: bool = extend and encoder is not None
         self.resumes: bool = resumes
+        self.by_row: bool = by_row
         #: whether a later file, or a file to predict, may lack a column
         self.lacking = reading.lacking
         if self.lacking is None:

@@ -39,7 +39,6 @@ if TYPE_CHECKING:
 
 # What a model knows of its first source, and keeps for the next.
 _OF_MODEL = ("left_out", "useless")
-_LABEL = "if it is a label, say --task classification"
 _BAD_INPUT = 2
 _LABEL = "if it is a label, say --task classification"
 
@@ -89,14 +88,14 @@ class LearnJob:
             try:
                 return self._run(interrupts)
             except DataError as error:
-                # input that a signal has ended may have too few rows for its columns
-                if interrupts.interrupted is None:
-                    if not _is_label(error, self.options.target):
-                        raise
-                    complain(f"{error}; {_LABEL}")
-                    return _BAD_INPUT
-                complain(f"{interrupts.interrupted.word} before a row was learned")
-                return interrupts.interrupted.status
+                if interrupts.interrupted is not None:
+                    # input that a signal has ended may have too few rows for its columns
+                    complain(f"{interrupts.interrupted.word} before a row was learned")
+                    return interrupts.interrupted.status
+                if not _is_label(error, self.options.target):
+                    raise
+                complain(f"{error}; {_LABEL}")
+                return _BAD_INPUT
 
     def _run(self, interrupts: Interrupts) -> int:
         began = time.perf_counter()
@@ -170,6 +169,7 @@ class LearnJob:
             extend=True,
             skip_rows=self.resumed_rows,
             block_rows=rows,
+            by_row=self.options.block_rows == 1,
             fingerprint=self.options.checkpoint is not None and fingerprint,
         )
 

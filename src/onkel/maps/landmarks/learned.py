@@ -228,9 +228,8 @@ class LearnedLandmarks(FitSchedule):
             starts, steps = [at] if again else [at, first], self._steps_for(len(X))
             # few of the rows have a new column: a small search would see little of it
             least = 0.0 if self._news else _LEAST_GAIN
-            rows, device = (X, V, weight), self._device
             at = yield from improve(
-                starts, *rows, steps, rng, units, least_gain=least, device=device
+                starts, X, V, weight, steps, rng, units, least_gain=least, device=self._device
             )
             self._news = None
         return at
@@ -247,8 +246,9 @@ class LearnedLandmarks(FitSchedule):
         # of another draw than the search at as many rows
         rng = np.random.default_rng([self.seed_, len(X), 1])
         steps = self._steps_at_last(len(X))
-        rows, device = (X, V, weight), self._device
-        at = yield from improve([at], *rows, steps, rng, units, last=True, device=device)
+        at = yield from improve(
+            [at], X, V, weight, steps, rng, units, last=True, device=self._device
+        )
         self._fitted, self._owing = FittedLandmarks(units, at), False
 
     def _learns_widths(self, due: int) -> bool:
