@@ -1,4 +1,4 @@
-"""scikit-learn and SciPy, imported without what they load for others.
+"""scikit-learn, SciPy and Numba, imported without what they load for others.
 
 ``sklearn.utils.fixes`` imports scipy.stats and pandas for functions that onkel never calls, and
 other modules do the like. That is half of the time in which scikit-learn is imported. So stand-ins
@@ -12,7 +12,7 @@ line, where nobody asks for them, that is left out, too.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from importlib import import_module
@@ -32,7 +32,13 @@ _NOT_NEEDED = {
     # these two copy each name of NumPy
     "sklearn.externals.array_api_compat.numpy": _SELDOM,
     "scipy._lib.array_api_compat.numpy": _SELDOM,
+    "scipy.optimize._shgo": ("scipy.spatial",),
+    "numba.core.config": ("yaml",),
 }
+
+
+# Numba makes thousands of errors while it looks for what a function means, and colours them
+_ABSENT = {"numba.core.errors": "colorama"}
 
 
 class _StandIn(ModuleType):
@@ -75,7 +81,9 @@ _WITH_DOCS = "scipy._lib._array_api"
 class _Finder:
     """Executes some modules in another way than usual."""
 
-    def __init__(self, ways: dict[str, Callable[[ModuleType, Callable[..., None]], None]]) -> None:
+    def __init__(
+        self, ways: Mapping[str, Callable[[ModuleType, Callable[..., None]], None]]
+    ) -> None:
         self._ways = ways
 
     def find_spec(
@@ -95,6 +103,18 @@ def _with_stand_ins(module: ModuleType, execute: Callable[..., None]) -> None:
         execute(module)
 
 
+def _without(module: ModuleType, execute: Callable[..., None]) -> None:
+    name = _ABSENT[module.__name__]
+    known = sys.modules.get(name)
+    sys.modules[name] = None  # type: ignore[assignment]
+    try:
+        execute(module)
+    finally:
+        del sys.modules[name]
+        if known is not None:
+            sys.modules[name] = known
+
+
 def _without_docs(module: ModuleType, execute: Callable[..., None]) -> None:
     execute(module)
     own = vars(module)
@@ -104,7 +124,8 @@ def _without_docs(module: ModuleType, execute: Callable[..., None]) -> None:
 
 def install() -> None:
     """Watch for the imports that are still to come."""
-    sys.meta_path.insert(0, _Finder(dict.fromkeys(_NOT_NEEDED, _with_stand_ins)))
+    ways = dict.fromkeys(_NOT_NEEDED, _with_stand_ins) | dict.fromkeys(_ABSENT, _without)
+    sys.meta_path.insert(0, _Finder(ways))
 
 
 def leave_out_docs() -> None:

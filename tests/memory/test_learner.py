@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+
 import numpy as np
 import pytest
 from sklearn.base import clone
@@ -124,6 +126,18 @@ def test_probabilities_of_the_next_rows(kind):
     assert abs(sure.mean() - np.mean(told.argmax(axis=1) == y[101:])) < 0.05
     far = model.predict_proba_next(X, ahead=100_000)
     np.testing.assert_allclose(far, model.predict_proba(X), atol=1e-6)
+
+
+@pytest.mark.parametrize("kind", ["two", "three"])
+def test_the_row_of_a_new_class_is_predicted_as_any_next_row(kind):
+    X, y = _rows(kind)
+    model = _model(kind).fit(X[:600], y[:600])
+    X, new = X[600:601], np.array([9])
+    label, scores = model.predict_next(X), model.predict_next(X, return_scores=True)
+    np.testing.assert_array_equal(copy.deepcopy(model).predict_then_learn(X, new), label)
+    found = model.predict_then_learn(X, new, return_scores=True)
+    known = found[:, 1] - found[:, 0] if kind == "two" else found[:, :3]
+    np.testing.assert_allclose(known, scores, rtol=1e-9)
 
 
 def test_a_column_more_is_taken():

@@ -271,7 +271,7 @@ def test_a_newton_step_of_two_classes_is_that_of_several():
     rng = np.random.default_rng(0)
     n = 6
     P, Q = np.zeros((n, n)), np.zeros((n, n))
-    w, v, work = np.zeros(n), np.zeros(n), [*np.zeros((3, n)), np.zeros((n, n))]
+    w, v, work = np.zeros(n), np.zeros(n), [*np.zeros((3, n)), None]
     begin(P, 1.0)
     begin(Q, 1.0)
     for _ in range(40):

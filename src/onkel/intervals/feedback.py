@@ -16,6 +16,8 @@ from onkel.state import Fields, Part, Stateful
 
 #: the levels that are tracked; bounds and sets of others are read between them
 LEVELS = (0.5, 0.8, 0.9, 0.95, 0.99)
+# A row by itself has a loop of its own from so many rows on: most streams then come in blocks.
+_FIRST_ROWS = 32
 
 
 # One call from Python for a row by itself: each array handed over takes as long as its work.
@@ -90,7 +92,7 @@ class Feedback(Stateful):
         """
         if self.said is not None:
             predictions, self.said = self.said[: len(y)], self.said[len(y) :]
-        if len(y) == 1:
+        if len(y) == 1 and self.alarm.n_rows >= _FIRST_ROWS:
             self._learn_value(float(y[0]), float(predictions[0]), float(alone[0]))
             return
         y, p, alone = (np.asarray(a, dtype=np.float64) for a in (y, predictions, alone))
@@ -115,7 +117,8 @@ class Feedback(Stateful):
 
         ``alone`` (n,): as in `learn_values`. None where the model has no probabilities.
         """
-        if len(wrong) == 1 and shares is not None and alone is not None:
+        by_itself = len(wrong) == 1 and self.alarm.n_rows >= _FIRST_ROWS
+        if by_itself and shares is not None and alone is not None:
             sets, apart = self.next, self.alone
             state = sets.levels, sets.q_, apart.q_, apart.n_rows, *self.alarm.watching
             sets.n_rows += 1

@@ -80,8 +80,7 @@ def _is_plain(X: MatrixLike, estimator: TakesRows) -> TypeGuard[np.ndarray]:
         type(X) is np.ndarray
         and X.dtype in FLOATS
         and X.ndim == 2
-        and X.shape[0] > 0
-        and X.shape[1] == estimator.n_features_in_
+        and X.size > 0
         and X.flags.c_contiguous
         and column_names(estimator) is None
     )
@@ -89,8 +88,10 @@ def _is_plain(X: MatrixLike, estimator: TakesRows) -> TypeGuard[np.ndarray]:
 
 def _validated(estimator: TakesRows, X: MatrixLike, reset: bool, least: int = 1) -> Matrix:
     rows: Matrix
-    if not reset and _is_plain(X, estimator):
-        rows = X
+    if _is_plain(X, estimator) and (
+        X.shape[0] >= least if reset else X.shape[1] == estimator.n_features_in_
+    ):
+        rows, estimator.n_features_in_ = X, X.shape[1]
     else:
         rows = validate_data(
             estimator,

@@ -210,7 +210,7 @@ class OnlineClassifier(ClassifierMixin, OnlineEstimator):
                     raise refusal(self, unknown_class(rows.y, row, known), 0, out)
                 if len(known):
                     keys = None if rows.keys is None else rows.keys[row : row + 1]
-                    out.append(Part(self._next_scores(rows.X[row : row + 1], 0, keys), known))
+                    out.append(Part(self._scores_before(rows.X[row : row + 1], keys), known))
                 first: list[Part] = []
                 with self._class_added(rows.y[row]):
                     codes, _ = self._codes(rows.y[row : row + 1], rows.weight[row : row + 1])
@@ -218,6 +218,14 @@ class OnlineClassifier(ClassifierMixin, OnlineEstimator):
                 if not len(known):
                     out += first
             a = row + 1
+
+    def _scores_before(self, X: Matrix, keys: list[Hashable] | None) -> np.ndarray:
+        """Scores of the next row, X (1, d), whose class is new."""
+        P = self.model_.scores(X)
+        if self.memory_ is None or len(self.classes_) < 2:
+            return P
+        # of weight 0: by the loop that learns, so that no other is compiled for one row
+        return self.memory_.learn(X, P, np.zeros(1, np.intp), np.zeros(1), keys)
 
     @contextmanager
     def _class_added(self, label: Any) -> Iterator[None]:

@@ -75,11 +75,13 @@ def past_of(past, slot, fresh, f):
         past.fading,
     )
     if fresh or own.rows[0] == 0:
-        own.before[:], own.residuals[:], own.rows[:] = 0.0, 0.0, 0
-        own.residual_levels[:] = 0.0
+        own.rows[0], own.rows[1] = 0, 0
         for k in range(len(f)):
+            own.before[k], own.residuals[k] = 0.0, 0.0
             # at the first rows of all, f knows nothing
-            own.levels[:, k] = min(max(f[k], 0.0), 1.0) if past.total[0] >= _TRUSTED else 0.0
+            share = min(max(f[k], 0.0), 1.0) if past.total[0] >= _TRUSTED else 0.0
+            for i in range(N_LEVELS):
+                own.levels[i, k], own.residual_levels[i, k] = share, 0.0
     return own
 
 
@@ -96,7 +98,8 @@ def _expected(past, U):
     """Features 2 and 3: how often each class came after the last, and how this run goes on."""
     last, K = class_before(past, 1), U.shape[0]
     if last < 0 or past.followed.shape[0] == 0:
-        U[:, 2:4] = 0.0
+        for k in range(K):
+            U[k, 2], U[k, 3] = 0.0, 0.0
         return
     total = 0.0
     for k in range(K):
@@ -206,7 +209,7 @@ def _mix(own, mixture, E, p):
 
 
 @jit_inline
-def _learn_regressions(U, code, weight, row, E, P, W, work):
+def _learn_regressions(U, code, weight, row, E, P, W, work, G):
     for i in range(len(SIZES)):
         n = SIZES[i]
         if FORGETTING[i] < 1.0:
@@ -214,8 +217,7 @@ def _learn_regressions(U, code, weight, row, E, P, W, work):
         if U.shape[0] == 2:
             newton_of_two(U, n, E[2 + i], code, weight, P[i], W[i], work[1], work[2])
         else:
-            room = work[0], work[1], work[2], work[3:]
-            newton(U, n, E[2 + i], code, weight, P[i], W[i], *room)
+            newton(U, n, E[2 + i], code, weight, P[i], W[i], work[0], work[1], work[2], G)
 
 
 @jit_inline
@@ -228,16 +230,16 @@ def _fill_columns(U, E, out):
 
 
 @jit
-def learn(F, codes, weight, slots, fresh, past, mixture, P, W, out):
+def learn(F, codes, weight, slots, fresh, past, mixture, P, W, G, out):
     """Learn rows in order: scores F (n, K) and codes.
 
     ``slots``: where the past of a row's group is stored; it begins anew where ``fresh``.
     out (n, 7, K) gets what was known before each row: the mixture, then what
-    :func:`_fill_columns` fills in.
+    :func:`_fill_columns` fills in. ``G``: see :func:`onkel.memory.regressions.newton`.
     """
     K = F.shape[1]
     U, E, target = np.empty((K, N_FEATURES)), np.empty((N_EXPERTS, K)), np.zeros(K)
-    work = np.empty((3 + N_FEATURES, N_FEATURES))
+    work = np.empty((3, N_FEATURES))
     for t in range(F.shape[0]):
         own = past_of(past, slots[t], fresh[t], F[t])
         fill_features(own, F[t], U)
@@ -248,7 +250,7 @@ def learn(F, codes, weight, slots, fresh, past, mixture, P, W, out):
             target[codes[t]] = 1.0
             learn_mixture(mixture, E, out[t, 0], target, weight[t])
             target[codes[t]] = 0.0
-            _learn_regressions(U, codes[t], weight[t], past.total[0], E, P, W, work)
+            _learn_regressions(U, codes[t], weight[t], past.total[0], E, P, W, work, G)
         if weight[t] > 0.0:
             remember(own, U, codes[t])
 

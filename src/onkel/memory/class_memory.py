@@ -18,6 +18,7 @@ import numpy as np
 
 from onkel.memory import class_loops as loops
 from onkel.memory.past import GROUP_WINDOW, N_PERIODS, WINDOW, Memory, find_periods
+from onkel.memory.regressions import MANY_CLASSES
 from onkel.numerics.arrays import inserted
 from onkel.state import Fields, Sizes, State, Stateful, Whole, require
 
@@ -89,8 +90,9 @@ class ClassMemory(Memory):
         """
         out = np.empty((len(F), 2 + self.n_columns, F.shape[1]))
         slots, fresh = self._find_room(keys, weight > 0.0)
+        G = np.empty((loops.N_FEATURES,) * 2) if F.shape[1] >= MANY_CLASSES else None
         for part, look in self._parts(weight > 0.0):
-            model = slots[part], fresh[part], self.past, self.mixture, self.P, self.W
+            model = slots[part], fresh[part], self.past, self.mixture, self.P, self.W, G
             loops.learn(F[part], codes[part], weight[part], *model, out[part])
             if look:
                 self._search()

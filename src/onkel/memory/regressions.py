@@ -118,8 +118,8 @@ def learn_row(P, w, first, n, row, forgetting, ridge, u, error, weight, k, g):
 
 # Classes less likely than this are left out of the curvature.
 _UNLIKELY = 1e-4
-# From so many classes on, a factor of the curvature has far fewer columns than there are classes.
-_MANY_CLASSES = 64
+#: from so many classes on, a factor of the curvature has far fewer columns than there are classes
+MANY_CLASSES = 64
 
 
 @jit_inline
@@ -179,13 +179,13 @@ def _absorb_all(U, n, p, weight, P, mean, v, k, G):
 def newton(U, n, p, code, weight, P, w, mean, v, k, G):
     """One online Newton step of the softmax loss: curvature Σ p (u - ū)(u - ū)ᵀ, then the step.
 
-    ``G`` (n, n) is room.
+    ``G`` (n, n) is room for many classes; None for few.
     """
     for j in range(n):
         mean[j] = 0.0
         for c in range(U.shape[0]):
             mean[j] += p[c] * U[c, j]
-    if U.shape[0] < _MANY_CLASSES:
+    if G is None:
         for c in range(U.shape[0]):
             if p[c] >= _UNLIKELY:
                 for j in range(n):

@@ -259,7 +259,8 @@ def _fill_columns(u, p, E, out):
 def learn(f, y, weight, slots, fresh, past, own, mixture, P, W, out):
     """Learn rows in order; out (n, 7) gets what was known before each: see :func:`_fill_columns`.
 
-    ``slots``: where the past of a row's group is stored; it begins anew where ``fresh``.
+    ``slots``: where the past of a row's group is stored; it begins anew where ``fresh``. ``own``:
+    None without groups, and then its part is not compiled.
     """
     u, first = np.zeros(N_FEATURES), np.zeros(N_FEATURES)
     k, g = np.empty(N_FEATURES), np.empty(N_FEATURES)
@@ -271,14 +272,14 @@ def learn(f, y, weight, slots, fresh, past, own, mixture, P, W, out):
         _predict_experts(f[t], u, of.largest_step[0], W, E)
         known = _mix(of, f[t], mixture, E, p)
         q[0] = p[0]
-        if len(own.w):
+        if own is not None:
             _correct(own, slots[t], of, u, q, v, F)
         _fill_columns(u, q, E, out[t])
         if weight[t] > 0.0 and known:
             target[0] = y[t]
             learn_mixture(mixture, E, p, target, weight[t])
             _learn_regressions(u, y[t], weight[t], past.total[0], E, P, W, k, g, first)
-            if len(own.w):
+            if own is not None:
                 learn_own(own, slots[t], q, target, weight[t], v, F, k)
         if weight[t] > 0.0:
             _remember(of, f[t], y[t])
@@ -294,6 +295,6 @@ def predict(f, slots, past, own, mixture, W, out):
         features(of, f[t], u)
         _predict_experts(f[t], u, of.largest_step[0], W, E)
         _mix(of, f[t], mixture, E, p)
-        if len(own.w):
+        if own is not None:
             _correct(own, slots[t], of, u, p, v, F)
         _fill_columns(u, p, E, out[t])
