@@ -9,6 +9,7 @@ from onkel import OnlineKernelRegressor
 from onkel.maps.landmarks import learned
 
 
+@pytest.mark.compiled
 @pytest.mark.parametrize("quietly", [False, True])
 @pytest.mark.parametrize("restart", [False, True])
 def test_the_next_search_is_not_asked_what_it_will_gain(monkeypatch, quietly, restart):

@@ -98,6 +98,7 @@ def test_a_new_column_stays_as_it_is(X):
 
 
 @pytest.mark.slow
+@pytest.mark.compiled
 def test_the_default_tells_amounts_apart(monkeypatch):
     rng = np.random.default_rng(1)
     X = rng.lognormal(0.0, 1.5, (900, 5))
