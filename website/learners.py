@@ -125,8 +125,8 @@ def _page(a: Any) -> str:
         "\n## Attributes\n",
         _attributes(told["Attributes"]),
         "\n## Source\n",
-        f"{a.paper}, {a.reference}.\n",
-        told.get("Notes", "").removeprefix("Source: "),
+        f"{a.source}, {a.reference}.\n",
+        told["Notes"].partition("\n\n")[2],
     ]
     return plain("\n".join(lines)) + "\n"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from onkel.annotations import Seed
 from onkel.budgets import BUDGETS, Budget, make_budget
 from onkel.learners.classification import OnlineClassifier
-from onkel.learners.declaration import declared, param
+from onkel.learners.declaration import declared, learner, param
 from onkel.learners.regression import OnlineRegressor
 from onkel.learners.representations import OverMap, OverSupportSet
 from onkel.learners.shared import (
@@ -78,20 +78,9 @@ class ExplicitKernelClassifier(_ExplicitKernel, OnlineClassifier):
     loss: str = CLASSIFICATION_LOSS
 
 
-@declared
+@learner('map="nystroem", rule="least_squares"', score="1.00")
 class ExplicitKernelRegressor(_ExplicitKernel, OnlineRegressor):
-    """A regressor of your own: a map, a rule and a loss; see :class:`ExplicitKernelClassifier`.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from onkel import ExplicitKernelRegressor
-    >>> X = np.random.default_rng(0).uniform(-3, 3, (2000, 1))
-    >>> y = np.sin(2 * X[:, 0])
-    >>> model = ExplicitKernelRegressor(map="nystroem", rule="least_squares").fit(X, y)
-    >>> print(f"{model.score(X, y):.2f}")
-    1.00
-    """
+    """A regressor of your own: a map, a rule and a loss; see :class:`ExplicitKernelClassifier`."""
 
     loss: str = REGRESSION_LOSS
     epsilon: float = DEAD_ZONE

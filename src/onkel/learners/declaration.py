@@ -36,21 +36,43 @@ _EXAMPLES = {
 >>> model = {name}({arguments}).fit(X, y)
 >>> print(f"{{model.score(X, y):.2f}}")
 {score}""",
+    "linear regression": """\
+>>> from sklearn.datasets import make_regression
+>>> from onkel import {name}
+>>> X, y = make_regression(2000, random_state=0)
+>>> y = y / y.std()
+>>> model = {name}({arguments}).fit(X, y)
+>>> print(f"{{model.score(X, y):.2f}}")
+{score}""",
 }
+_EXAMPLES["linear classification"] = (
+    _EXAMPLES["classification"]
+    .replace("make_moons", "make_classification")
+    .replace("noise=0.2, ", "")
+)
 
 
 @dataclass(frozen=True)
 class Row:
-    """A learner's row in the table of algorithms, with the parameters that the name fixes."""
+    """A learner's row in the table of algorithms, with the parameters that the name fixes.
+
+    ``source``: a paper's authors and year; ``reference``: the place in it.
+    """
 
     name: str
     title: str
     loss: str
     rule: str
     finite: str
-    paper: str
+    source: str
     reference: str
     params: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def paper(self) -> str:
+        """The source in short."""
+        first, *others = self.source.split(", ")
+        return f"{first} et al. {self.source[-4:]}" if others else self.source
 
 
 def param(*, default: Any, doc: str, kind: str = "") -> Any:
@@ -73,11 +95,14 @@ def declared(cls: type[T]) -> type[T]:
 
 
 @dataclass_transform(eq_default=False, kw_only_default=True, field_specifiers=(param,))
-def learner(arguments: str, score: str) -> Callable[[type[T]], type[T]]:
-    """As `declared`, with an example: the score of a learner constructed with ``arguments``."""
+def learner(arguments: str, score: str, of: str = "") -> Callable[[type[T]], type[T]]:
+    """As `declared`, with an example: the score of a learner constructed with ``arguments``.
+
+    ``of``: "linear " for one that needs data for lines.
+    """
 
     def decorate(cls: type[T]) -> type[T]:
-        template = _EXAMPLES[cls._task]  # type: ignore[attr-defined]
+        template = _EXAMPLES[of + cls._task]  # type: ignore[attr-defined]
         name = cls.__name__
         return _complete(cls, template.format(name=name, arguments=arguments, score=score))
 
@@ -129,12 +154,15 @@ def _docstring(cls: type) -> str:
         f"{own['name']} : {own['kind']}, default={own['default']}\n{_filled(own['doc'])}"
         for own in parameters(cls)
     )
+    rows = getattr(cls, "_rows", ())
+    source = textwrap.fill(f"Source: {rows[0].source}, {rows[0].reference}.", 100) if rows else ""
+    notes = next((s["Notes"] for s in inherited if "Notes" in s), "")
     found = {
         "Parameters": "\n".join(described),
         "Attributes": "\n".join(attributes.values()),
         "Raises": next((s["Raises"] for s in inherited if "Raises" in s), ""),
         "Examples": inherited[0].get("Examples", ""),
-        "Notes": next((s["Notes"] for s in inherited if "Notes" in s), ""),
+        "Notes": "\n\n".join(filter(None, [source, notes])),
     }
     parts = [inherited[0][""]]
     parts += [f"{title}\n{'-' * len(title)}\n{body}" for title, body in found.items() if body]

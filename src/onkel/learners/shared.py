@@ -1,13 +1,14 @@
-"""Parameters, and rules made from them, that several learners declare."""
+"""Parameters that several learners declare, and components made from them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import Any, TypeVar
 
-from onkel.budgets import Budget
 from onkel.learners.declaration import param, with_default
-from onkel.rules import Gradient, PassiveAggressive, Pegasos, Perceptron, Rule
+
+T = TypeVar("T")
 
 # ---- kernel and representation -------------------------------------------------------------------
 
@@ -91,26 +92,23 @@ PEGASOS_ALPHA = param(default=0.01, doc="L2 penalty α > 0 (λ in the paper).")
 AGGRESSIVENESS = param(default=1.0, doc="Aggressiveness, > 0: the largest step.")
 
 
-def of_size(budget: Callable[[int], Budget]) -> Callable[[Any], Budget]:
-    """The budget of the learner's size, of a kind that has no other parameter."""
-    return lambda learner: budget(learner.budget)
+# ---- components ----------------------------------------------------------------------------------
 
 
-def gradient_steps(learner: Any) -> Rule:
-    """Gradient descent with a step size and an L2 penalty."""
-    return Gradient(learner.learning_rate, learner.schedule, learner.alpha)
+def by_name(
+    kind: type[T], *, renamed: Mapping[str, str] = MappingProxyType({}), **fixed: object
+) -> Callable[[Any], T]:
+    """Makes a map, rule or budget for a learner, whose parameters are its own by name.
 
+    ``renamed``: what the learner calls them otherwise; ``fixed``: values that it does not choose. A
+    parameter that the learner lacks keeps its default; ``random_state`` comes later, from a map's
+    start.
+    """
 
-def mistake_steps(learner: Any) -> Rule:
-    """Steps of one size, on mistakes."""
-    return Perceptron(learner.learning_rate)
+    def make(learner: Any) -> T:
+        names: Any = kind._get_param_names()  # type: ignore[attr-defined]
+        own = {name: renamed.get(name, name) for name in names if name != "random_state"}
+        known = {name: getattr(learner, of) for name, of in own.items() if hasattr(learner, of)}
+        return kind(**known | fixed)
 
-
-def pegasos_steps(learner: Any) -> Rule:
-    """Steps 1/(αt) of an L2 penalty α."""
-    return Pegasos(learner.alpha, project=False)
-
-
-def aggressive_steps(learner: Any) -> Rule:
-    """The least change that repairs a row, bounded by C (PA-I)."""
-    return PassiveAggressive(learner.C, "PA-I")
+    return make

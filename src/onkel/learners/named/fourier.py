@@ -11,7 +11,7 @@ from onkel.learners.declaration import Row, declared, learner, param
 from onkel.learners.regression import OnlineRegressor
 from onkel.learners.representations import OverMap
 from onkel.parameters import whole
-from onkel.rules import DoublyStochastic, Rule
+from onkel.rules import DoublyStochastic, Gradient, Rule
 
 __all__ = [
     "DoublySGDClassifier",
@@ -29,19 +29,21 @@ class _FOGD(OverMap):
 
     Notes
     -----
-    Source: Lu, Hoi, Wang, Zhao & Liu 2016, Algorithms 1 (binary), 3 (multiclass) and 5
-    (regression); features as in Rahimi & Recht 2007. Features are normalised (‖z‖ = 1): a step of
-    η in programs that leave out 1/√D is η·D here.
+    Features as in Rahimi & Recht 2007, normalised (‖z‖ = 1): a step of η in programs that leave out
+    1/√D is η·D here.
     """
 
     _rows = (
         Row(
             "fogd", "Fourier online gradient descent", "any", "gradient", "random Fourier",
-            "Lu et al. 2016", "Algorithms 1, 3, 5",
+            "Lu, Hoi, Wang, Zhao & Liu 2016",
+            "Algorithms 1 (binary), 3 (multiclass) and 5 (regression)",
         ),
         Row(
             "orf", "gradient descent over orthogonal random features", "any", "gradient",
-            "orthogonal random Fourier", "Yu et al. 2016", "the product S Q", {"orthogonal": True},
+            "orthogonal random Fourier",
+            "Yu, Suresh, Choromanski, Holtmann-Rice & Kumar 2016", "the product S Q",
+            {"orthogonal": True},
         ),
     )  # fmt: skip
 
@@ -55,12 +57,8 @@ class _FOGD(OverMap):
     n_warmup: int = shared.N_WARMUP
     random_state: Seed = shared.RANDOM_STATE
 
-    _make_rule = shared.gradient_steps
-
-    def _make_map(self) -> maps.FeatureMap:
-        return maps.FourierFeatures(
-            self.n_components, self.kernel, self.gamma, self.orthogonal, self.n_warmup
-        )
+    _make_rule = shared.by_name(Gradient)
+    _make_map = shared.by_name(maps.FourierFeatures)
 
 
 @learner("n_components=100, gamma=2.0, random_state=0", score="0.96")
@@ -96,13 +94,12 @@ class _Fastfood(OverMap):
 
     Notes
     -----
-    Source: features of Le, Sarlos & Smola 2013 (the product V); learning of Lu et al. 2016,
-    Algorithms 1, 3 and 5.
+    These are the features; they are learned over as in Lu et al. 2016, Algorithms 1, 3 and 5.
     """
 
     _rows = (Row(
         "fastfood", "gradient descent over Fastfood features", "any", "gradient", "Fastfood",
-        "Le et al. 2013", "the product V",
+        "Le, Sarlos & Smola 2013", "the product V",
     ),)  # fmt: skip
 
     n_components: int = param(
@@ -121,10 +118,8 @@ class _Fastfood(OverMap):
     n_warmup: int = shared.N_WARMUP
     random_state: Seed = shared.RANDOM_STATE
 
-    _make_rule = shared.gradient_steps
-
-    def _make_map(self) -> maps.FeatureMap:
-        return maps.FastfoodFeatures(self.n_components, self.kernel, self.gamma, self.n_warmup)
+    _make_rule = shared.by_name(Gradient)
+    _make_map = shared.by_name(maps.FastfoodFeatures)
 
 
 @learner("n_components=100, gamma=2.0, random_state=0", score="0.96")
@@ -160,16 +155,16 @@ class _DoublySGD(OverMap):
 
     Notes
     -----
-    Source: Dai, Xie, He, Liang, Raj, Balcan & Song 2014, Algorithms 1 and 2. There the model grows
-    with every step for ever, rows are drawn at random and learned in mini-batches, and the
-    authors' program preconditions each block of features. Here rows come in a stream, once, each
-    predicted by all weights before it is learned, and the number of features is bounded: the limit
-    of learning is the best f over D random features, not over the whole space.
+    There the model grows with every step for ever, rows are drawn at random and learned in
+    mini-batches, and the authors' program preconditions each block of features. Here rows come in a
+    stream, once, each predicted by all weights before it is learned, and the number of features is
+    bounded: the limit of learning is the best f over D random features, not over the whole space.
     """
 
     _rows = (Row(
         "doubly-sgd", "doubly stochastic gradient descent", "any", "doubly stochastic",
-        "random Fourier (regenerated)", "Dai et al. 2014", "Algorithms 1, 2",
+        "random Fourier (regenerated)", "Dai, Xie, He, Liang, Raj, Balcan & Song 2014",
+        "Algorithms 1 and 2",
     ),)  # fmt: skip
 
     n_components: int = param(
@@ -193,8 +188,7 @@ class _DoublySGD(OverMap):
     n_warmup: int = shared.N_WARMUP
     random_state: Seed = shared.RANDOM_STATE
 
-    def _make_map(self) -> maps.FeatureMap:
-        return maps.RegeneratedFeatures(self.n_components, self.kernel, self.gamma, self.n_warmup)
+    _make_map = shared.by_name(maps.RegeneratedFeatures)
 
     def _make_rule(self) -> Rule:
         n = whole(self, "n_components")

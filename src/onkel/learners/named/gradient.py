@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from onkel.annotations import Seed
-from onkel.budgets import BoundedRemoval, Budget, NoBudget, OldestRemoval
+from onkel.budgets import BoundedRemoval, NoBudget, OldestRemoval
 from onkel.learners import shared
 from onkel.learners.classification import OnlineClassifier
 from onkel.learners.declaration import Row, declared, learner, param, with_default
 from onkel.learners.regression import OnlineRegressor
 from onkel.learners.representations import OverSupportSet
-from onkel.rules import Norma, Rule
+from onkel.rules import Gradient, Norma
 
 __all__ = [
     "BOGDClassifier",
@@ -27,21 +27,19 @@ class _OGD(OverSupportSet):
 
     Notes
     -----
-    Source: Kivinen, Smola & Williamson 2001; with α = 0 the OGD of Lu et al. 2016.
+    With α = 0 it is the OGD of Lu et al. 2016.
     """
 
     _rows = (Row(
         "ogd", "kernel online gradient descent", "any", "gradient", "none",
-        "Kivinen et al. 2001", "section 3",
+        "Kivinen, Smola & Williamson 2001", "section 3",
     ),)  # fmt: skip
     learning_rate: float = shared.LEARNING_RATE
     schedule: str | float = shared.SCHEDULE
     alpha: float = shared.ALPHA
 
-    _make_rule = shared.gradient_steps
-
-    def _make_budget(self) -> Budget:
-        return NoBudget()
+    _make_rule = shared.by_name(Gradient)
+    _make_budget = shared.by_name(NoBudget)
 
 
 @learner("gamma=2.0", score="0.96")
@@ -72,16 +70,11 @@ class OGDRegressor(_OGD, OnlineRegressor):
 
 @declared
 class _NORMA(OverSupportSet):
-    """Support set that drops its oldest × NORMA.
-
-    Notes
-    -----
-    Source: Kivinen, Smola & Williamson 2004, sections III and V.
-    """
+    """Support set that drops its oldest × NORMA."""
 
     _rows = (Row(
         "norma", "truncated gradient descent, adaptive margin", "hinge, ε-insensitive", "NORMA",
-        "drop the oldest", "Kivinen et al. 2004", "section III",
+        "drop the oldest", "Kivinen, Smola & Williamson 2004", "sections III and V",
     ),)  # fmt: skip
 
     nu: float = param(
@@ -94,10 +87,8 @@ class _NORMA(OverSupportSet):
     alpha: float = with_default(shared.ALPHA, 0.01)
     budget: int = shared.BUDGET
 
-    def _make_rule(self) -> Rule:
-        return Norma(self.nu, self.learning_rate, self.schedule, self.alpha)
-
-    _make_budget = shared.of_size(OldestRemoval)
+    _make_rule = shared.by_name(Norma)
+    _make_budget = shared.by_name(OldestRemoval)
 
 
 @learner("gamma=2.0", score="0.95")
@@ -132,13 +123,12 @@ class _BOGD(OverSupportSet):
 
     Notes
     -----
-    Source: Zhao, Wang, Wu, Jin & Hoi 2012, Algorithms 1 ("uniform") and 2 ("nonuniform").
     ``bound="all"`` is the form of the LSOKL programs.
     """
 
     _rows = (Row(
         "bogd", "bounded online gradient descent", "any", "gradient", "bounded random removal",
-        "Zhao et al. 2012", "Algorithms 1, 2",
+        "Zhao, Wang, Wu, Jin & Hoi 2012", 'Algorithms 1 ("uniform") and 2 ("nonuniform")',
     ),)  # fmt: skip
 
     budget: int = param(default=100, doc="Most rows stored, B ≥ 2.")
@@ -161,10 +151,8 @@ class _BOGD(OverSupportSet):
     alpha: float = shared.ALPHA
     random_state: Seed = shared.RANDOM_STATE
 
-    _make_rule = shared.gradient_steps
-
-    def _make_budget(self) -> Budget:
-        return BoundedRemoval(self.budget, self.removal, self.max_weight, self.bound)
+    _make_rule = shared.by_name(Gradient)
+    _make_budget = shared.by_name(BoundedRemoval)
 
 
 @learner("gamma=2.0, random_state=0", score="0.96")

@@ -9,8 +9,9 @@ from onkel.learners.classification import OnlineClassifier
 from onkel.learners.declaration import Row, declared, learner, param
 from onkel.learners.regression import OnlineRegressor
 from onkel.learners.representations import OverMap
-from onkel.maps import AlignedFourier, FeatureMap, ReparameterizedFeatures
+from onkel.maps import AlignedFourier, ReparameterizedFeatures
 from onkel.maps.candidates import FeatureFunction
+from onkel.rules import Gradient
 
 __all__ = ["AlignedClassifier", "AlignedRegressor", "RRFClassifier", "RRFRegressor"]
 
@@ -27,18 +28,17 @@ class _RRF(OverMap):
 
     Notes
     -----
-    Source: Nguyen, Le, Bui & Phung 2017, Algorithm 1 and section 4.4; mixtures: Wilson & Adams
-    2013, eq. 12.
+    Mixtures: Wilson & Adams 2013, eq. 12.
     """
 
     _rows = (
         Row(
             "rrf", "reparameterized random features", "any", "gradient", "reparameterized",
-            "Nguyen et al. 2017", "Algorithm 1",
+            "Nguyen, Le, Bui & Phung 2017", "Algorithm 1 and section 4.4",
         ),
         Row(
             "rrf-d", "RRF with widths for every frequency", "any", "gradient",
-            "reparameterized (each frequency)", "Nguyen et al. 2017", "section 3.2",
+            "reparameterized (each frequency)", "Nguyen, Le, Bui & Phung 2017", "section 3.2",
             {"law": "frequency"},
         ),
         Row(
@@ -77,19 +77,10 @@ class _RRF(OverMap):
     n_warmup: int = shared.N_WARMUP
     random_state: Seed = shared.RANDOM_STATE
 
-    _make_rule = shared.gradient_steps
-
-    def _make_map(self) -> FeatureMap:
-        return ReparameterizedFeatures(
-            self.n_components,
-            self.gamma,
-            self.learning_rate_gamma,
-            self.damping,
-            self.orthogonal,
-            self.n_warmup,
-            law=self.law,
-            n_mixtures=self.n_mixtures,
-        )
+    _make_rule = shared.by_name(Gradient)
+    _make_map = shared.by_name(
+        ReparameterizedFeatures, renamed={"learning_rate": "learning_rate_gamma"}
+    )
 
 
 @learner("n_components=50, random_state=0", score="0.94")
@@ -133,13 +124,12 @@ class _Aligned(OverMap):
 
     Notes
     -----
-    Source: Sinha & Duchi 2016, eq. 4 and Algorithm 1; the online form (running sums, a schedule,
-    weights carried over) and regression are ours.
+    The online form (running sums, a schedule, weights carried over) and regression are ours.
     """
 
     _rows = (Row(
         "aligned", "aligned random features", "any", "gradient", "aligned random Fourier",
-        "Sinha & Duchi 2016", "eq. 4, online",
+        "Sinha & Duchi 2016", "eq. 4 and Algorithm 1",
     ),)  # fmt: skip
 
     n_components: int = param(default=200, doc="Number of features D ≥ 1.")
@@ -175,22 +165,8 @@ class _Aligned(OverMap):
     n_warmup: int = shared.N_WARMUP
     random_state: Seed = shared.RANDOM_STATE
 
-    _make_rule = shared.gradient_steps
-
-    def _make_map(self) -> FeatureMap:
-        return AlignedFourier(
-            self.n_components,
-            self.n_candidates,
-            self.kernel,
-            self.gamma,
-            self.rho,
-            self.power,
-            self.selection,
-            self.centered,
-            self.n_align,
-            self.n_warmup,
-            phi=self.features,
-        )
+    _make_rule = shared.by_name(Gradient)
+    _make_map = shared.by_name(AlignedFourier, renamed={"phi": "features"})
 
 
 @declared

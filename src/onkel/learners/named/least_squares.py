@@ -9,21 +9,21 @@ import numpy as np
 from onkel.annotations import MatrixLike
 from onkel.kernels import Kernel
 from onkel.learners.classification import OnlineClassifier
-from onkel.learners.declaration import Row, declared, param
+from onkel.learners.declaration import Row, declared, learner, param
 from onkel.learners.regression import OnlineRegressor
 from onkel.learners.representations import OverMap
-from onkel.learners.shared import GAMMA, N_WARMUP
-from onkel.maps import FeatureMap, NystroemFeatures
+from onkel.learners.shared import GAMMA, N_WARMUP, by_name
+from onkel.maps import NystroemFeatures
 from onkel.model.transaction import locked
-from onkel.rules import LeastSquares, Rule
+from onkel.rules import LeastSquares
 
 __all__ = ["KernelRLSClassifier", "KernelRLSRegressor"]
 
 
-def predicted_with_std(learner: Any, X: MatrixLike) -> tuple[np.ndarray, np.ndarray]:
+def predicted_with_std(estimator: Any, X: MatrixLike) -> tuple[np.ndarray, np.ndarray]:
     """Values (n,) of the rows X (n, d), and their standard deviations by least squares."""
-    X = learner._check_scoring(X)
-    return learner.model_.scores(X)[:, 0], np.sqrt(learner.model_.variance(X))
+    X = estimator._check_scoring(X)
+    return estimator.model_.scores(X)[:, 0], np.sqrt(estimator.model_.variance(X))
 
 
 @declared
@@ -32,14 +32,13 @@ class _KernelRLS(OverMap):
 
     Notes
     -----
-    Source: Engel, Mannor & Meir 2004 (kernel RLS), here over Nyström features (Williams & Seeger
-    2001); the block form is that of the Kalman filter with a vector of observations. The recursion
-    is always in float64.
+    Nyström features: Williams & Seeger 2001. The block form is that of the Kalman filter with a
+    vector of observations. The recursion is always in float64.
     """
 
     _rows = (Row(
         "krls", "kernel recursive least squares", "squared", "least squares",
-        "Nyström (first rows)", "Engel et al. 2004", "over Nyström features",
+        "Nyström (first rows)", "Engel, Mannor & Meir 2004", "over Nyström features",
     ),)  # fmt: skip
     loss = "squared"
 
@@ -60,16 +59,11 @@ class _KernelRLS(OverMap):
     n_warmup: int = N_WARMUP
     dtype: str = "float64"
 
-    def _make_map(self) -> FeatureMap:
-        return NystroemFeatures(
-            self.n_components, None, self.kernel, self.gamma, "first", self.n_warmup
-        )
-
-    def _make_rule(self) -> Rule:
-        return LeastSquares(self.ridge, self.forgetting)
+    _make_map = by_name(NystroemFeatures)
+    _make_rule = by_name(LeastSquares)
 
 
-@declared
+@learner("n_components=100", score="0.97")
 class KernelRLSClassifier(_KernelRLS, OnlineClassifier):
     """Kernel recursive least squares: after every row, the best f for all rows so far.
 
@@ -81,16 +75,6 @@ class KernelRLSClassifier(_KernelRLS, OnlineClassifier):
     Use it where accuracy counts and 10 000 to 60 000 rows/s are enough: there is no step to tune,
     and one setting serves most data. Use :class:`FOGDClassifier` or :class:`RRFClassifier` for
     more rows per second, or where B² is too much memory for a small device.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import make_moons
-    >>> from onkel import KernelRLSClassifier
-    >>> X, y = make_moons(2000, noise=0.2, random_state=0)
-    >>> model = KernelRLSClassifier(n_components=100)
-    >>> before = model.predict_then_learn(X, y)
-    >>> print(f"{(before == y).mean():.2f}")
-    0.97
     """
 
     _calibrated = True

@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from onkel.learners import shared
 from onkel.learners.classification import OnlineClassifier
-from onkel.learners.declaration import Row, declared, param
+from onkel.learners.declaration import Row, declared, learner, param
 from onkel.learners.regression import OnlineRegressor
 from onkel.learners.representations import OverMap
-from onkel.maps import FeatureMap, IdentityFeatures
-from onkel.rules import AdaGrad, PassiveAggressive, Rule
+from onkel.maps import IdentityFeatures
+from onkel.rules import AdaGrad, PassiveAggressive
 
 __all__ = ["AdaGradClassifier", "AdaGradRegressor", "PAClassifier", "PARegressor"]
 
 
 _FIT_INTERCEPT = param(default=True, doc="Learn an intercept.")
-
-
-def _identity(learner: Any) -> FeatureMap:
-    return IdentityFeatures(learner.fit_intercept)
 
 
 @declared
@@ -30,16 +24,12 @@ class _PA(OverMap):
     ----------
     coef_ : ndarray of shape (1 or n_classes, d + fit_intercept)
         Weights of the columns, then the intercept.
-
-    Notes
-    -----
-    Source: Crammer, Dekel, Keshet, Shalev-Shwartz & Singer 2006, Figure 1, sections 5 (regression)
-    and 8 (multiclass).
     """
 
     _rows = (Row(
         "pa", "linear passive-aggressive", "hinge, ε-insensitive", "passive-aggressive",
-        "identity", "Crammer et al. 2006", "Figure 1, sections 5, 8",
+        "identity", "Crammer, Dekel, Keshet, Shalev-Shwartz & Singer 2006",
+        "Figure 1, sections 5 (regression) and 8 (multiclass)",
     ),)  # fmt: skip
 
     C: float = param(default=1.0, doc="Aggressiveness, > 0: the largest step.")
@@ -48,13 +38,11 @@ class _PA(OverMap):
     )
     fit_intercept: bool = _FIT_INTERCEPT
 
-    _make_map = _identity
-
-    def _make_rule(self) -> Rule:
-        return PassiveAggressive(self.C, self.variant)
+    _make_map = shared.by_name(IdentityFeatures)
+    _make_rule = shared.by_name(PassiveAggressive)
 
 
-@declared
+@learner("C=0.01", score="0.98", of="linear ")
 class PAClassifier(_PA, OnlineClassifier):
     """Linear passive-aggressive classifier: the least change of w that repairs each row.
 
@@ -63,35 +51,16 @@ class PAClassifier(_PA, OnlineClassifier):
 
     Use it as the linear baseline of every comparison, and where inputs are wide and nearly
     separable. It follows noise in the labels: lower C there.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import make_classification
-    >>> from onkel import PAClassifier
-    >>> X, y = make_classification(2000, random_state=0)
-    >>> model = PAClassifier(C=0.01)
-    >>> before = model.predict_then_learn(X, y)
-    >>> print(f"{(before == y).mean():.2f}")
-    0.98
     """
 
     loss: str = shared.HINGE_LOSS
 
 
-@declared
+@learner("C=10.0", score="1.00", of="linear ")
 class PARegressor(_PA, OnlineRegressor):
     """Linear passive-aggressive regressor; see :class:`PAClassifier`.
 
     ``w ← w + τ sgn(y - w·x) x`` with ℓ = max(0, \\|y - w·x\\| - ε).
-
-    Examples
-    --------
-    >>> from sklearn.datasets import make_regression
-    >>> from onkel import PARegressor
-    >>> X, y = make_regression(2000, random_state=0)
-    >>> model = PARegressor(C=10.0).fit(X, y)
-    >>> print(f"{model.score(X, y):.2f}")
-    1.00
     """
 
     loss: str = shared.TUBE_LOSS
@@ -106,15 +75,11 @@ class _AdaGrad(OverMap):
     ----------
     coef_ : ndarray of shape (1 or n_classes, d + fit_intercept)
         Weights of the columns, then the intercept.
-
-    Notes
-    -----
-    Source: Duchi, Hazan & Singer 2011, Figure 1, diagonal.
     """
 
     _rows = (Row(
         "adagrad", "linear adaptive gradient", "any", "adaptive", "identity",
-        "Duchi et al. 2011", "Figure 1, diagonal",
+        "Duchi, Hazan & Singer 2011", "Figure 1, diagonal",
     ),)  # fmt: skip
 
     learning_rate: float = param(
@@ -123,13 +88,11 @@ class _AdaGrad(OverMap):
     alpha: float = param(default=0.0, doc="L2 penalty α ≥ 0.")
     fit_intercept: bool = _FIT_INTERCEPT
 
-    _make_map = _identity
-
-    def _make_rule(self) -> Rule:
-        return AdaGrad(self.learning_rate, self.alpha)
+    _make_map = shared.by_name(IdentityFeatures)
+    _make_rule = shared.by_name(AdaGrad)
 
 
-@declared
+@learner("", score="0.98", of="linear ")
 class AdaGradClassifier(_AdaGrad, OnlineClassifier):
     """Linear AdaGrad classifier: gradient descent with a step size for every column.
 
@@ -138,35 +101,16 @@ class AdaGradClassifier(_AdaGrad, OnlineClassifier):
 
     Use it as a linear baseline where columns differ in scale or are mostly 0; use
     :class:`PAClassifier` to avoid choosing a step size.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import make_classification
-    >>> from onkel import AdaGradClassifier
-    >>> X, y = make_classification(2000, random_state=0)
-    >>> model = AdaGradClassifier()
-    >>> before = model.predict_then_learn(X, y)
-    >>> print(f"{(before == y).mean():.2f}")
-    0.98
     """
 
     loss: str = shared.CLASSIFICATION_LOSS
 
 
-@declared
+@learner("", score="1.00", of="linear ")
 class AdaGradRegressor(_AdaGrad, OnlineRegressor):
     """Linear AdaGrad regressor; see :class:`AdaGradClassifier`.
 
     ``w_j ← w_j - η g_j/√(Σ_t g_tj²)``. Targets should be of order 1: steps are in their units.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import make_regression
-    >>> from onkel import AdaGradRegressor
-    >>> X, y = make_regression(2000, random_state=0)
-    >>> model = AdaGradRegressor().fit(X, y / y.std())
-    >>> print(f"{model.score(X, y / y.std()):.2f}")
-    1.00
     """
 
     loss: str = shared.REGRESSION_LOSS

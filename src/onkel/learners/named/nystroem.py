@@ -8,8 +8,8 @@ from onkel.learners.classification import OnlineClassifier
 from onkel.learners.declaration import Row, declared, learner, param
 from onkel.learners.regression import OnlineRegressor
 from onkel.learners.representations import OverMap
-from onkel.maps import AdaptiveNystroem, FeatureMap, NystroemFeatures
-from onkel.rules import AdaGrad, Rule
+from onkel.maps import AdaptiveNystroem, NystroemFeatures
+from onkel.rules import AdaGrad, Gradient, Rule
 
 __all__ = ["NOGDClassifier", "NOGDRegressor", "NOLANAClassifier", "NOLANARegressor"]
 
@@ -25,14 +25,14 @@ class _NOGD(OverMap):
 
     Notes
     -----
-    Source: Lu, Hoi, Wang, Zhao & Liu 2016, Algorithms 2 (binary), 4 (multiclass) and 6
-    (regression). float32 suits standardised inputs; raw columns in the thousands need float64,
-    because distances are differences of large numbers.
+    float32 suits standardised inputs; raw columns in the thousands need float64, because distances
+    are differences of large numbers.
     """
 
     _rows = (Row(
         "nogd", "Nyström online gradient descent", "any", "gradient",
-        "Nyström (first support vectors)", "Lu et al. 2016", "Algorithms 2, 4, 6",
+        "Nyström (first support vectors)", "Lu, Hoi, Wang, Zhao & Liu 2016",
+        "Algorithms 2 (binary), 4 (multiclass) and 6 (regression)",
     ),)  # fmt: skip
 
     n_components: int = param(
@@ -50,12 +50,8 @@ class _NOGD(OverMap):
     gamma: float | str = shared.GAMMA
     n_warmup: int = shared.N_WARMUP
 
-    _make_rule = shared.gradient_steps
-
-    def _make_map(self) -> FeatureMap:
-        return NystroemFeatures(
-            self.n_components, self.rank, self.kernel, self.gamma, "support", self.n_warmup
-        )
+    _make_rule = shared.by_name(Gradient)
+    _make_map = shared.by_name(NystroemFeatures, landmarks="support")
 
 
 @learner("n_components=50, gamma=2.0", score="0.96")
@@ -96,14 +92,13 @@ class _NOLANA(OverMap):
 
     Notes
     -----
-    Source: Si, Kumar & Li 2018, Algorithm 2; equations 7 (features), 8 (landmarks), 9 and 10
-    (eigenpairs), 11 and 12 (weights). The paper's ε is ``threshold``. float32 suits standardised
-    inputs; raw columns in the thousands need float64.
+    Equations 7 (features), 8 (landmarks), 9 and 10 (eigenpairs), 11 and 12 (weights). The paper's ε
+    is ``threshold``. float32 suits standardised inputs; raw columns in the thousands need float64.
     """
 
     _rows = (Row(
         "nolana", "adaptive Nyström gradient descent", "any", "gradient",
-        "Nyström (landmarks that move)", "Si et al. 2018", "Algorithm 2",
+        "Nyström (landmarks that move)", "Si, Kumar & Li 2018", "Algorithm 2",
     ),)  # fmt: skip
 
     n_components: int = param(
@@ -156,25 +151,10 @@ class _NOLANA(OverMap):
     gamma: float | str = shared.GAMMA
     n_warmup: int = shared.N_WARMUP
 
-    def _make_map(self) -> FeatureMap:
-        return AdaptiveNystroem(
-            n_components=self.n_components,
-            rank=self.rank,
-            kernel=self.kernel,
-            gamma=self.gamma,
-            threshold=self.threshold,
-            theta=self.theta,
-            solver=self.solver,
-            n_iter=self.n_iter,
-            weighted=self.weighted,
-            expire=self.expire,
-            n_warmup=self.n_warmup,
-        )
+    _make_map = shared.by_name(AdaptiveNystroem)
 
     def _make_rule(self) -> Rule:
-        if self.schedule == "adagrad":
-            return AdaGrad(self.learning_rate, self.alpha)
-        return shared.gradient_steps(self)
+        return shared.by_name(AdaGrad if self.schedule == "adagrad" else Gradient)(self)
 
 
 @learner("n_components=20, gamma=2.0", score="0.96")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from onkel.annotations import Seed
 from onkel.budgets import BoundedRemoval, Budget, FixedRandom, NoBudget, StochasticInsertion
 from onkel.learners import shared
@@ -31,18 +29,9 @@ _SCHEDULE = param(
 )
 
 
-def _projected_steps(learner: Any) -> Rule:
-    return ProjectedGradient(learner.radius, learner.learning_rate, learner.schedule)
-
-
 @declared
 class _OLK(OverSupportSet):
-    """Support set without a budget × projected gradient.
-
-    Notes
-    -----
-    Source: He & Kwok 2014, Algorithm 1.
-    """
+    """Support set without a budget × projected gradient."""
 
     _rows = (Row(
         "olk", "projected online learning with kernels", "any", "projected gradient", "none",
@@ -53,10 +42,8 @@ class _OLK(OverSupportSet):
     learning_rate: float = _LEARNING_RATE
     schedule: str | float = _SCHEDULE
 
-    _make_rule = _projected_steps
-
-    def _make_budget(self) -> Budget:
-        return NoBudget()
+    _make_rule = shared.by_name(ProjectedGradient)
+    _make_budget = shared.by_name(NoBudget)
 
 
 @learner("gamma=2.0", score="0.97")
@@ -90,8 +77,8 @@ class _OLKGrowing(OverSupportSet):
 
     Notes
     -----
-    Source: He & Kwok 2014, first strategy. The public text breaks off before the algorithm; this
-    form is derived from its Proposition 1 and has the guarantees it states.
+    The public text breaks off before the algorithm; this form is derived from its Proposition 1 and
+    has the guarantees it states.
     """
 
     _rows = (Row(
@@ -110,8 +97,7 @@ class _OLKGrowing(OverSupportSet):
         self._make_budget().parameters()  # checks that γ is a number between 0 and 1
         return ProjectedGradient(self.radius, self.learning_rate, 0.5 * (1.0 + self.thinning))
 
-    def _make_budget(self) -> Budget:
-        return StochasticInsertion(self.thinning)
+    _make_budget = shared.by_name(StochasticInsertion)
 
 
 @learner("gamma=2.0, random_state=0", score="0.95")
@@ -145,10 +131,10 @@ class _OLKFixed(OverSupportSet):
 
     Notes
     -----
-    Source: He & Kwok 2014, second strategy. The public text breaks off before the algorithm; both
-    forms are derived from its Proposition 1: no change of f in expectation. "weighted" shows the
-    regret stated there, O(√T) with a budget of order √T, on targets without noise; with noise it
-    takes a budget of order T^(3/4) (docs/results/regret.md).
+    The public text breaks off before the algorithm; both forms are derived from its Proposition 1:
+    no change of f in expectation. "weighted" shows the regret stated there, O(√T) with a budget of
+    order √T, on targets without noise; with noise it takes a budget of order T^(3/4)
+    (docs/results/regret.md).
     """
 
     _rows = (Row(
@@ -173,7 +159,7 @@ class _OLKFixed(OverSupportSet):
     schedule: str | float = _SCHEDULE
     random_state: Seed = shared.RANDOM_STATE
 
-    _make_rule = _projected_steps
+    _make_rule = shared.by_name(ProjectedGradient)
 
     def _make_budget(self) -> Budget:
         if self.removal == "uniform":

@@ -10,7 +10,7 @@ from onkel.default.corrected_by_cells import CorrectedModel
 from onkel.default.remembering import Remembering
 from onkel.explicit.model import ExplicitModel
 from onkel.learners.classification import OnlineClassifier
-from onkel.learners.declaration import Row, declared, param
+from onkel.learners.declaration import Row, declared, learner, param
 from onkel.learners.named.least_squares import predicted_with_std
 from onkel.learners.regression import OnlineRegressor
 from onkel.learners.representations import OverMap
@@ -50,14 +50,13 @@ class _OnlineKernel(OverMap):
 
     Notes
     -----
-    Source: Engel, Mannor & Meir 2004 (recursive least squares with kernels); Snelson & Ghahramani
-    2006 (landmarks by gradients of the evidence); the schedule is ours. Probabilities: see
-    :mod:`onkel.default.calibration`. The recursion is always in float64.
+    The landmarks are learned by gradients of the evidence, on a schedule of ours. Probabilities:
+    see :mod:`onkel.default.calibration`. The recursion is always in float64.
     """
 
     _rows = (Row(
         "okl", "online kernel learner: landmarks, widths and penalty learned", "squared",
-        "least squares", "learned landmarks", "Engel et al. 2004",
+        "least squares", "learned landmarks", "Engel, Mannor & Meir 2004",
         "with landmarks as Snelson & Ghahramani 2006",
     ),)  # fmt: skip
     loss = "squared"
@@ -178,7 +177,7 @@ class _OnlineKernel(OverMap):
         return self._make_model(d, rule, Loss.SQUARED, 0.0, 1, CorrectedModel)
 
 
-@declared
+@learner("n_components=50", score="0.97")
 class OnlineKernelClassifier(_OnlineKernel, OnlineClassifier):
     """The default classifier: nothing to tune, more accurate than any tuned first-order learner.
 
@@ -200,16 +199,6 @@ class OnlineKernelClassifier(_OnlineKernel, OnlineClassifier):
     Use it first. If it is too slow, ``speed="fast"`` leaves out the search, and fewer landmarks
     (``n_components``) make the rest cheaper; :class:`FOGDClassifier` learns many times more rows
     per second. With thousands of columns, or a few kilobytes of memory, use the budget learners.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import make_moons
-    >>> from onkel import OnlineKernelClassifier
-    >>> X, y = make_moons(2000, noise=0.2, random_state=0)
-    >>> model = OnlineKernelClassifier(n_components=50)
-    >>> before = model.predict_then_learn(X, y)
-    >>> print(f"{(before == y).mean():.2f}")
-    0.97
     """
 
     _calibrated = True

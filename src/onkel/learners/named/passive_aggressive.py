@@ -8,6 +8,7 @@ from onkel.learners.classification import OnlineClassifier
 from onkel.learners.declaration import Row, declared, learner
 from onkel.learners.regression import OnlineRegressor
 from onkel.learners.representations import OverSupportSet
+from onkel.rules import PassiveAggressive
 
 __all__ = [
     "BPANNClassifier",
@@ -23,22 +24,17 @@ _STEP = "hinge, ε-insensitive", "passive-aggressive"
 
 @declared
 class _BPAS(OverSupportSet):
-    """Support set × passive-aggressive (PA-I): the new row replaces another.
-
-    Notes
-    -----
-    Source: Wang & Vucetic 2010, BPA-S (closed form).
-    """
+    """Support set × passive-aggressive (PA-I): the new row replaces another."""
 
     _rows = (Row(
         "bpa-s", "budgeted passive-aggressive, simple", *_STEP, "replace one",
-        "Wang & Vucetic 2010", "BPA-S",
+        "Wang & Vucetic 2010", "BPA-S (closed form)",
     ),)  # fmt: skip
     C: float = shared.AGGRESSIVENESS
     budget: int = shared.BUDGET
 
-    _make_rule = shared.aggressive_steps
-    _make_budget = shared.of_size(BPASimple)
+    _make_rule = shared.by_name(PassiveAggressive)
+    _make_budget = shared.by_name(BPASimple)
 
 
 @learner("gamma=2.0", score="0.96")
@@ -72,8 +68,7 @@ class _BPAP(OverSupportSet):
 
     Notes
     -----
-    Source: Wang & Vucetic 2010, BPA-P; see :mod:`onkel.support.exchange.bpa` for the closed
-    form.
+    :mod:`onkel.support.exchange.bpa` derives the closed form.
     """
 
     _rows = (Row(
@@ -83,8 +78,8 @@ class _BPAP(OverSupportSet):
     C: float = shared.AGGRESSIVENESS
     budget: int = shared.BUDGET
 
-    _make_rule = shared.aggressive_steps
-    _make_budget = shared.of_size(BPAProjection)
+    _make_rule = shared.by_name(PassiveAggressive)
+    _make_budget = shared.by_name(BPAProjection)
 
 
 @learner("gamma=2.0", score="0.96")
@@ -120,8 +115,7 @@ class _BPANN(OverSupportSet):
 
     Notes
     -----
-    Source: Wang & Vucetic 2010, BPA-NN; see :mod:`onkel.support.exchange.bpa` for the closed
-    form.
+    :mod:`onkel.support.exchange.bpa` derives the closed form.
     """
 
     _rows = (Row(
@@ -131,8 +125,8 @@ class _BPANN(OverSupportSet):
     C: float = shared.AGGRESSIVENESS
     budget: int = shared.BUDGET
 
-    _make_rule = shared.aggressive_steps
-    _make_budget = shared.of_size(BPANearest)
+    _make_rule = shared.by_name(PassiveAggressive)
+    _make_budget = shared.by_name(BPANearest)
 
 
 @learner("gamma=2.0", score="0.96")

@@ -13,6 +13,7 @@ from onkel.learners.declaration import Row, declared, learner, param
 from onkel.learners.regression import OnlineRegressor
 from onkel.learners.representations import OverSupportSet
 from onkel.parameters import one_of
+from onkel.rules import Pegasos
 
 __all__ = [
     "BSGDMClassifier",
@@ -35,13 +36,12 @@ class _BSGDR(OverSupportSet):
 
     Notes
     -----
-    Source: Wang, Crammer & Vucetic 2012, BSGD with removal. ``removal="random"`` is the BSGD-R of
-    Lu et al. 2016.
+    ``removal="random"`` is the BSGD-R of Lu et al. 2016.
     """
 
     _rows = (Row(
         "bsgd-r", "budgeted Pegasos, removing", "any", "Pegasos", "drop the smallest",
-        "Wang et al. 2012", "BSGD, removal",
+        "Wang, Crammer & Vucetic 2012", "BSGD with removal",
     ),)  # fmt: skip
     alpha: float = shared.PEGASOS_ALPHA
     budget: int = shared.BUDGET
@@ -53,7 +53,7 @@ class _BSGDR(OverSupportSet):
     )
     random_state: Seed = shared.RANDOM_STATE
 
-    _make_rule = shared.pegasos_steps
+    _make_rule = shared.by_name(Pegasos, project=False)
 
     def _make_budget(self) -> budgets.Budget:
         return _REMOVALS[one_of(self, "removal", _REMOVALS)](self.budget)
@@ -90,22 +90,17 @@ class BSGDRRegressor(_BSGDR, OnlineRegressor):
 
 @declared
 class _BSGDP(OverSupportSet):
-    """A full set projects its smallest row onto the others.
-
-    Notes
-    -----
-    Source: Wang, Crammer & Vucetic 2012, BSGD with projection.
-    """
+    """A full set projects its smallest row onto the others."""
 
     _rows = (Row(
         "bsgd-p", "budgeted Pegasos, projecting", "any", "Pegasos", "project the smallest",
-        "Wang et al. 2012", "BSGD, projection",
+        "Wang, Crammer & Vucetic 2012", "BSGD with projection",
     ),)  # fmt: skip
     alpha: float = shared.PEGASOS_ALPHA
     budget: int = shared.BUDGET
 
-    _make_rule = shared.pegasos_steps
-    _make_budget = shared.of_size(budgets.SmallestProjection)
+    _make_rule = shared.by_name(Pegasos, project=False)
+    _make_budget = shared.by_name(budgets.SmallestProjection)
 
 
 @learner("gamma=2.0", score="0.96")
@@ -137,16 +132,11 @@ class BSGDPRegressor(_BSGDP, OnlineRegressor):
 
 @declared
 class _BSGDM(OverSupportSet):
-    """A full set merges two of its rows.
-
-    Notes
-    -----
-    Source: Wang, Crammer & Vucetic 2012, BSGD with merging.
-    """
+    """A full set merges two of its rows."""
 
     _rows = (Row(
         "bsgd-m", "budgeted Pegasos, merging", "any", "Pegasos", "merge two",
-        "Wang et al. 2012", "BSGD, merging",
+        "Wang, Crammer & Vucetic 2012", "BSGD with merging",
     ),)  # fmt: skip
 
     kernel: str | Kernel = param(
@@ -155,8 +145,8 @@ class _BSGDM(OverSupportSet):
     alpha: float = shared.PEGASOS_ALPHA
     budget: int = shared.BUDGET
 
-    _make_rule = shared.pegasos_steps
-    _make_budget = shared.of_size(budgets.Merging)
+    _make_rule = shared.by_name(Pegasos, project=False)
+    _make_budget = shared.by_name(budgets.Merging)
 
 
 @learner("gamma=2.0", score="0.96")
@@ -200,14 +190,14 @@ class _DualSGD(OverSupportSet):
 
     Notes
     -----
-    Source: Le, Nguyen, Nguyen & Phung 2016, Algorithms 1 and 2 (k-merging). Frequencies are drawn
-    from the kernel's spectrum, √(2γ) N(0, I) for the Gaussian; the released programs draw
-    2γ N(0, I).
+    Frequencies are drawn from the kernel's spectrum, √(2γ) N(0, I) for the Gaussian; the released
+    programs draw 2γ N(0, I).
     """
 
     _rows = (Row(
         "dualsgd", "kernel gradient descent in two spaces", "any", "Pegasos",
-        "transfer to Fourier features", "Le et al. 2016", "Algorithms 1, 2",
+        "transfer to Fourier features", "Le, Nguyen, Nguyen & Phung 2016",
+        "Algorithms 1 and 2 (k-merging)",
     ),)  # fmt: skip
 
     n_components: int = param(
@@ -226,10 +216,8 @@ class _DualSGD(OverSupportSet):
     budget: int = shared.BUDGET
     random_state: Seed = shared.RANDOM_STATE
 
-    _make_rule = shared.pegasos_steps
-
-    def _make_budget(self) -> budgets.Budget:
-        return budgets.Transfer(self.budget, self.n_components, self.n_transfer)
+    _make_rule = shared.by_name(Pegasos, project=False)
+    _make_budget = shared.by_name(budgets.Transfer)
 
     @property
     def feature_coef_(self) -> np.ndarray:

@@ -9,6 +9,7 @@ from onkel.learners.classification import OnlineClassifier
 from onkel.learners.declaration import Row, declared, learner, param
 from onkel.learners.regression import OnlineRegressor
 from onkel.learners.representations import OverSupportSet
+from onkel.rules import Perceptron
 
 __all__ = [
     "BudgetPerceptronClassifier",
@@ -33,7 +34,7 @@ class _KernelPerceptron(OverSupportSet):
 
     Notes
     -----
-    Source: Freund & Schapire 1999; ties are decided as in the LSOKL programs.
+    Ties are decided as in the LSOKL programs.
     """
 
     _rows = (Row(
@@ -42,10 +43,8 @@ class _KernelPerceptron(OverSupportSet):
     ),)  # fmt: skip
     learning_rate: float = shared.MISTAKE_STEP
 
-    _make_rule = shared.mistake_steps
-
-    def _make_budget(self) -> budgets.Budget:
-        return budgets.NoBudget()
+    _make_rule = shared.by_name(Perceptron)
+    _make_budget = shared.by_name(budgets.NoBudget)
 
 
 @learner("gamma=2.0", score="0.95")
@@ -76,22 +75,17 @@ class KernelPerceptronRegressor(_KernelPerceptron, OnlineRegressor):
 
 @declared
 class _BudgetPerceptron(OverSupportSet):
-    """Support set that drops the most redundant × perceptron.
-
-    Notes
-    -----
-    Source: Crammer, Kandola & Singer 2003, Figure 2 (margin 0).
-    """
+    """Support set that drops the most redundant × perceptron."""
 
     _rows = (Row(
         "budget-perceptron", "budget perceptron", _LOSSES, "perceptron",
-        "drop the most redundant", "Crammer et al. 2003", "Figure 2",
+        "drop the most redundant", "Crammer, Kandola & Singer 2003", "Figure 2 (margin 0)",
     ),)  # fmt: skip
     learning_rate: float = shared.MISTAKE_STEP
     budget: int = shared.BUDGET
 
-    _make_rule = shared.mistake_steps
-    _make_budget = shared.of_size(budgets.MostRedundantRemoval)
+    _make_rule = shared.by_name(Perceptron)
+    _make_budget = shared.by_name(budgets.MostRedundantRemoval)
 
 
 @learner("gamma=2.0", score="0.95")
@@ -129,19 +123,19 @@ class _RBP(OverSupportSet):
 
     Notes
     -----
-    Source: Cavallanti, Cesa-Bianchi & Gentile 2007, Figure 3. The new row is never the one dropped.
+    The new row is never the one dropped.
     """
 
     _rows = (Row(
         "rbp", "randomised budget perceptron", _LOSSES, "perceptron", "drop at random",
-        "Cavallanti et al. 2007", "Figure 3",
+        "Cavallanti, Cesa-Bianchi & Gentile 2007", "Figure 3",
     ),)  # fmt: skip
     learning_rate: float = shared.MISTAKE_STEP
     budget: int = shared.BUDGET
     random_state: Seed = shared.RANDOM_STATE
 
-    _make_rule = shared.mistake_steps
-    _make_budget = shared.of_size(budgets.RandomRemoval)
+    _make_rule = shared.by_name(Perceptron)
+    _make_budget = shared.by_name(budgets.RandomRemoval)
 
 
 @learner("gamma=2.0, random_state=0", score="0.95")
@@ -174,14 +168,14 @@ class _Forgetron(OverSupportSet):
 
     Notes
     -----
-    Source: Dekel, Shalev-Shwartz & Singer 2008, sections 4 and 5; "greedy" as in the Cognitive
-    Foundry. The quadratic for φ is solved for its first crossing whatever the sign of its leading
-    coefficient. Programs that take the other root let coefficients grow; so does "lsokl".
+    "greedy" is that of the Cognitive Foundry. The quadratic for φ is solved for its first crossing
+    whatever the sign of its leading coefficient. Programs that take the other root let coefficients
+    grow; so does "lsokl".
     """
 
     _rows = (Row(
         "forgetron", "Forgetron", _LOSSES, "perceptron", "shrink, drop the oldest",
-        "Dekel et al. 2008", "sections 4, 5",
+        "Dekel, Shalev-Shwartz & Singer 2008", "sections 4 and 5",
     ),)  # fmt: skip
 
     variant: str = param(
@@ -194,10 +188,8 @@ class _Forgetron(OverSupportSet):
     learning_rate: float = shared.MISTAKE_STEP
     budget: int = shared.BUDGET
 
-    _make_rule = shared.mistake_steps
-
-    def _make_budget(self) -> budgets.Budget:
-        return budgets.ShrinkOldest(self.budget, self.variant)
+    _make_rule = shared.by_name(Perceptron)
+    _make_budget = shared.by_name(budgets.ShrinkOldest)
 
 
 @learner("gamma=2.0", score="0.95")
@@ -237,26 +229,19 @@ _ETA = param(
 
 @declared
 class _Projectron(OverSupportSet):
-    """The Projectron.
-
-    Notes
-    -----
-    Source: Orabona, Keshet & Caputo 2009.
-    """
+    """The Projectron."""
 
     _rows = (Row(
         "projectron", "Projectron", "perceptron, ε-insensitive", "perceptron",
-        "project onto the span", "Orabona et al. 2009", "Projectron",
+        "project onto the span", "Orabona, Keshet & Caputo 2009", "Projectron",
     ),)  # fmt: skip
 
     budget: int | None = _SPAN_BUDGET
     eta: float = _ETA
     learning_rate: float = shared.MISTAKE_STEP
 
-    _make_rule = shared.mistake_steps
-
-    def _make_budget(self) -> budgets.Budget:
-        return budgets.Projection(self.budget, self.eta)
+    _make_rule = shared.by_name(Perceptron)
+    _make_budget = shared.by_name(budgets.Projection)
 
 
 @learner("gamma=2.0", score="0.95")
@@ -304,12 +289,12 @@ class ProjectronPPClassifier(OverSupportSet, OnlineClassifier):
 
     Notes
     -----
-    Source: Orabona, Keshet & Caputo 2009, Projectron++; η = 0 is the form of the LSOKL programs.
+    η = 0 is the form of the LSOKL programs.
     """
 
     _rows = (Row(
         "projectron++", "Projectron with margin updates", "perceptron, hinge", "perceptron",
-        "project onto the span", "Orabona et al. 2009", "Projectron++",
+        "project onto the span", "Orabona, Keshet & Caputo 2009", "Projectron++",
     ),)  # fmt: skip
     loss = "perceptron"
 
@@ -317,7 +302,5 @@ class ProjectronPPClassifier(OverSupportSet, OnlineClassifier):
     eta: float = _ETA
     learning_rate: float = shared.MISTAKE_STEP
 
-    _make_rule = shared.mistake_steps
-
-    def _make_budget(self) -> budgets.Budget:
-        return budgets.Projection(self.budget, self.eta, aggressive=True)
+    _make_rule = shared.by_name(Perceptron)
+    _make_budget = shared.by_name(budgets.Projection, aggressive=True)

@@ -42,11 +42,11 @@ class TVMClassifier(OverSupportSet, OnlineClassifier):
 
     Notes
     -----
-    After Wang & Vucetic 2009, "Twin vector machines for online learning on a budget". From the
-    paper's abstract: twin vectors and what they stand for, only rows near the boundary, removal of
-    the farthest or merging of two near ones, an SVM that is optimal on the prototypes at any time.
-    Derived here: the steps of the solver (coordinates of the dual, without an intercept, in place
-    of incremental and decremental SVM learning), the choice of the pair, the multiclass form.
+    From the paper's abstract: twin vectors and what they stand for, only rows near the boundary,
+    removal of the farthest or merging of two near ones, an SVM that is optimal on the prototypes at
+    any time. Derived here: the steps of the solver (coordinates of the dual, without an intercept,
+    in place of incremental and decremental SVM learning), the choice of the pair, the multiclass
+    form.
     """
 
     _losses = ("hinge",)
@@ -76,5 +76,4 @@ class TVMClassifier(OverSupportSet, OnlineClassifier):
     ) -> TwinModel:
         if self.average:
             raise ValueError("average=True cannot be used here: f is solved anew after every row")
-        machine = TwinVectors(self.budget, self.C, self.margin, self.tol, self.max_steps)
-        return TwinModel(self._space(d), machine, n_outputs)
+        return TwinModel(self._space(d), shared.by_name(TwinVectors)(self), n_outputs)
