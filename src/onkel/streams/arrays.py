@@ -23,7 +23,7 @@ class ArraySource(Source):
     Blocks are views if the dtype allows it.
     """
 
-    def __init__(self, X: Any, y: Any = None) -> None:
+    def __init__(self, X: Any, y: Any, encoder: Encoder | None) -> None:
         from scipy.sparse import issparse
 
         super().__init__()
@@ -44,18 +44,11 @@ class ArraySource(Source):
             raise kind(f"has no rows or no columns (shape {X.shape})", source=self.name)
         self.X = X
         self.y: np.ndarray | None = None if y is None else as_target(y, X.shape[0])
-        self.n_rows: int | None = int(X.shape[0])
-
-    def encoder_for(self, encoder: Encoder | None) -> Encoder:
-        """The encoder given, if it fits; else a new one."""
-        d = int(self.X.shape[1])
-        if encoder is None:
-            return Encoder(n_vector=d)
-        if encoder.n_features != d:
-            raise DataError(
-                f"has {d} columns where the model has {encoder.n_features}", source=self.name
-            )
-        return encoder
+        self.n_rows, d = int(X.shape[0]), int(X.shape[1])
+        self.encoder = Encoder(n_vector=d) if encoder is None else encoder
+        if self.encoder.n_features != d:
+            wanted = self.encoder.n_features
+            raise DataError(f"has {d} columns where the model has {wanted}", source=self.name)
 
     def pieces(self, skip: int, dtype: DTypeLike) -> Iterator[Piece]:
         n, d = self.X.shape

@@ -54,18 +54,6 @@ class Piece(NamedTuple):
         """Number of rows."""
         return int(self.X.shape[0])
 
-    def after(self, rows: int) -> Piece:
-        """The rows after the first ``rows``."""
-        return rows_of(self, slice(rows, None))
-
-    def before(self, rows: int) -> Piece:
-        """The first ``rows`` rows."""
-        return rows_of(self, slice(rows))
-
-    def among(self, rows: np.ndarray) -> Piece:
-        """The rows of a mask (n,)."""
-        return rows_of(self, rows)
-
 
 Rows = TypeVar("Rows", Block, Piece)
 _BY_ROW = ("y", "groups", "times")
@@ -102,7 +90,7 @@ def skip(pieces: Iterable[Piece], rows: int) -> Iterator[Piece]:
     for piece in pieces:
         n = piece.n_rows
         if rows < n:
-            yield piece.after(rows) if rows else piece
+            yield rows_of(piece, slice(rows, None)) if rows else piece
         rows = max(rows - n, 0)
 
 
@@ -131,7 +119,7 @@ def reblock(
                 start += block_rows
                 held, count, at = [], 0, end
             if at < n:
-                held.append(piece.after(at))
+                held.append(rows_of(piece, slice(at, None)))
                 count += n - at
             if count and waits():
                 yield _block(held, start)

@@ -195,9 +195,10 @@ class CsvSource(TextSource):
 
     def _begin(self, chunk: Chunk, file: FileRef) -> Chunk:
         """Read a file's header and return the rows after it."""
-        names, delimiter, end = header_of(chunk.data, self.reading, file.name, self.reads)
-        if self.named_target is not None and self.named_target not in names:
-            raise missing_column(self.named_target, names, file.name)
+        names, delimiter, end = header_of(chunk.data, self.reading, file.name, self.schema.reads)
+        if self.reading.target is not None and self.reading.target not in names:
+            # before errors in the rows
+            raise missing_column(self.reading.target, names, file.name)
         self._header = Layout(names, delimiter, self.types, [], self._nulls)
         self._settled, self.lacks = False, "has a header but no rows"
         lines = chunk.data.count(b"\n", 0, end)
@@ -208,14 +209,14 @@ class CsvSource(TextSource):
     def _settle(self, chunk: Chunk, file: FileRef) -> None:
         """Infer types of columns that no earlier file had from the first rows of this one."""
         names = [n for n in self._header.names if AGAIN not in n]
-        taken = [n for n in names if self.reads(n)]
+        taken = [n for n in names if self.schema.reads(n)]
         if not self.types:
             self.names = names
         elif self.wanted is None:
             taken = []
         else:
             known = self._header.names
-            for column in () if self.lacking else self.encoder.columns:
+            for column in () if self.schema.lacking else self.encoder.columns:
                 if column.name not in names and not column.late:
                     raise missing_column(column.name, known, file.name, gone=True)
             if self.target is not None and self.target not in names:

@@ -47,7 +47,7 @@ class JsonlSource(TextSource):
 
     def _looks(self) -> bool:
         """Whether unknown keys become columns."""
-        return self.extends and self.wanted is not None
+        return self.schema.extends and self.wanted is not None
 
     def _schema(self) -> Types:
         names = self.types if self.wanted is None else self.wanted
@@ -94,7 +94,7 @@ class JsonlSource(TextSource):
         fields = [f for f in table.schema if f.name in first or not pa.types.is_null(f.type)]
         self.names = [field.name for field in fields]
         self.announced = [name for name in self.names if name in first]
-        for name in filter(self.reads, self.names):
+        for name in filter(self.schema.reads, self.names):
             t = self._type_of(name, table[name])
             if name not in self.kinds and not len(self._values(table[name])):
                 t = pa.null()

@@ -8,12 +8,11 @@ from typing import Any
 import numpy as np
 
 from onkel.columns.encoding import Encoder
-from onkel.columns.failures import missing_column
 from onkel.errors import DataError
 from onkel.streams.files import FileRef, find_files, find_format, is_files
 from onkel.streams.reading import Reading, described
 from onkel.streams.schema import Schema
-from onkel.streams.source import Source, TableSource
+from onkel.streams.source import Source
 from onkel.streams.stream import Stream
 
 
@@ -84,18 +83,14 @@ def open_stream(
     if skip_rows < 0:
         raise ValueError(f"skip_rows must be at least 0, got {skip_rows}")
     schema = Schema(reading, encoder, extend, resumes=skip_rows > 0, by_row=by_row)
-    opened, encoder, target = _opened(source, schema)
-    return Stream(opened, encoder, schema, target, int(skip_rows), fingerprint, every_row)
+    return Stream(_opened(source, schema), schema, int(skip_rows), fingerprint, every_row)
 
 
 open_stream.__doc__ = described(open_stream.__doc__ or "")
 
 
-Opened = tuple[Source, Encoder, str | None]
-
-
-def _opened(source: object, schema: Schema) -> Opened:
-    """Source, encoder and target column of anything that :func:`open_stream` takes."""
+def _opened(source: object, schema: Schema) -> Source:
+    """The source of anything that :func:`open_stream` takes."""
     if is_files(source):
         return _files(find_files(source), schema)
     y = None
@@ -105,15 +100,21 @@ def _opened(source: object, schema: Schema) -> Opened:
         from onkel.streams.arrays import as_target
         from onkel.streams.tables import FrameSource
 
-        return _table(FrameSource(source, None if y is None else as_target(y)), schema)
+        return FrameSource(source, schema, None if y is None else as_target(y)).prepare()
     _no_columns(schema.reading, y is not None)
     sparse = type(source).__module__.startswith("scipy.sparse")
     if isinstance(source, np.ndarray) or sparse or y is not None:
         from onkel.streams.arrays import ArraySource
 
-        array = ArraySource(source, y)
-        return array, array.encoder_for(schema.encoder), None
-    return _rows(source, schema)
+        return ArraySource(source, y, schema.encoder)
+    from onkel.streams.rows import RowSource
+
+    if not isinstance(source, Iterable):
+        raise DataError(
+            f"a {type(source).__name__} is not a source of rows; give a path, an array, a table, "
+            "or an iterable of (x, y)"
+        )
+    return RowSource(source, schema)
 
 
 def _is_table(source: Any) -> bool:
@@ -138,90 +139,29 @@ def _no_columns(reading: Reading, labelled: bool) -> None:
         )
 
 
-def _files(files: list[FileRef], schema: Schema) -> Opened:
+def _files(files: list[FileRef], schema: Schema) -> Source:
     reading = schema.reading
     kind = find_format(files, reading.format)
     if kind == "svmlight":
-        return _svmlight(files, schema)
-    if kind == "parquet":
-        from onkel.streams.tables import ParquetSource
+        from onkel.streams.svmlight import SvmlightSource
 
-        return _table(ParquetSource(files), schema)
-    if kind == "arrow":
-        from onkel.streams.tables import ArrowSource
+        return SvmlightSource(files, schema)
+    if kind in ("parquet", "arrow"):
+        from onkel.streams.tables import ArrowSource, ParquetSource
 
-        return _table(ArrowSource(files), schema)
-    if kind == "jsonl" and reading.lacking is None:
-        schema.lacking = True
-    kinds = schema.kinds if kind == "jsonl" else _as_written(schema)
-    options = files, kinds, schema.known_target, schema.reads
+        return (ParquetSource if kind == "parquet" else ArrowSource)(files, schema).prepare()
     if kind == "jsonl":
         from onkel.streams.jsonl import JsonlSource
 
-        return _table(JsonlSource(*options, reading), schema)
-    if kind not in ("csv", "tsv"):
-        raise DataError(f"unknown format {kind!r}")
+        schema.lacking |= reading.lacking is None
+        return JsonlSource(files, schema, schema.kinds, reading).prepare()
     from onkel.streams.csv import CsvSource
 
     if schema.encoder is not None:
         reading = reading.changed(na_values=schema.encoder.na_values)
     if kind == "tsv" and reading.sep is None:
         reading = reading.changed(sep="\t")
-    return _table(CsvSource(*options, reading, reading.target), schema)
-
-
-def _as_written(schema: Schema) -> dict[str, str]:
-    """Kinds of the columns, with numbers and times to keep as text: 00501 and 1/2/24 stay so.
-
-    The encoder reads numbers and times in text, too.
-    """
+    # numbers and times to keep stay text: 00501 and 1/2/24; the encoder reads those, too
     kinds = schema.kinds
-    keys = [name for name in schema.reading.keep if kinds.get(name, "time") in ("number", "time")]
-    return kinds | dict.fromkeys(keys, "text")
-
-
-def _svmlight(files: list[FileRef], schema: Schema) -> Opened:
-    from onkel.streams.svmlight import SvmlightSource
-
-    if schema.reading.features is not None and not isinstance(schema.reading.features, int):
-        raise DataError("svmlight has no named columns; features is the number of features")
-    if schema.encoder is not None and schema.encoder.n_vector is None:
-        raise DataError("the model was learned from named columns; svmlight has none")
-    opened = SvmlightSource(files, schema.reading.features)
-    encoder = opened.encoder_for(schema.encoder)
-    opened.prepare(encoder)
-    return opened, encoder, None
-
-
-def _table(table: TableSource, schema: Schema) -> Opened:
-    encoder, target = schema.resolve(
-        table.first, table.names, table.announced, table.name, table.grows
-    )
-    reading = schema.reading
-    for name in (*reading.keep, reading.group, reading.time):
-        if name is not None and name not in table.names:
-            raise missing_column(name, table.names, table.name)
-    table.missing, table.keep, table.learns = reading.missing, reading.keep, schema.learns
-    table.by_row = schema.by_row and schema.learns
-    table.lacking = bool(schema.lacking)
-    table.group, table.time = reading.group, reading.time
-    table.mends = reading.bad_values == "missing"
-    table.how = reading.written._replace(na_values=encoder.na_values)
-    table.extends = schema.extend or (schema.encoder is None and reading.features is None)
-    table.prepare(encoder, target, reading.exclude)
-    return table, encoder, target
-
-
-def _rows(source: object, schema: Schema) -> Opened:
-    from onkel.streams.rows import RowSource
-
-    if not isinstance(source, Iterable):
-        raise DataError(
-            f"a {type(source).__name__} is not a source of rows; give a path, an array, a table, "
-            "or an iterable of (x, y)"
-        )
-    rows = RowSource(source)
-    encoder = rows.encoder_for(schema)
-    rows.missing = schema.reading.missing
-    rows.prepare(encoder)
-    return rows, encoder, None
+    keys = [name for name in reading.keep if kinds.get(name, "time") in ("number", "time")]
+    return CsvSource(files, schema, kinds | dict.fromkeys(keys, "text"), reading).prepare()

@@ -137,10 +137,7 @@ class RowSource(Source):
     have the same length.
     """
 
-    #: policy for missing values
-    missing = "error"
-
-    def __init__(self, rows: Iterable[object]) -> None:
+    def __init__(self, rows: Iterable[object], schema: Schema) -> None:
         super().__init__()
         self.name = "the rows"
         self.rows = rows
@@ -150,9 +147,11 @@ class RowSource(Source):
         if not self._head:
             raise NoRowsError("has no rows", source=self.name)
         self._rest: Iterator[Any] | None = iterator
-        self.n_rows: int | None = len(rows) if isinstance(rows, Sized) and not self.once else None
+        self.n_rows = len(rows) if isinstance(rows, Sized) and not self.once else None
         self.named: bool = isinstance(self._pair(self._head[0], 0)[0], dict)
         self.has_target: bool = self._pair(self._head[0], 0)[1] is not None
+        self._missing = schema.reading.missing
+        self.encoder = self._encoder_for(schema)
 
     def _pair(self, item: Any, row: int) -> tuple[object, object]:
         if isinstance(item, (tuple, list)) and len(item) == 2:
@@ -161,7 +160,7 @@ class RowSource(Source):
             f"a pair (x, y) is expected, got {shorten(item)}", source=self.name, row=row
         )
 
-    def encoder_for(self, schema: Schema) -> Encoder:
+    def _encoder_for(self, schema: Schema) -> Encoder:
         """The encoder given, or a new one fitted to the first rows."""
         encoder = schema.encoder
         if encoder is not None:
@@ -189,10 +188,6 @@ class RowSource(Source):
         )
         encoder.begin([given[name] for name in kinds], first.n_rows)
         return encoder
-
-    def prepare(self, encoder: Encoder) -> None:
-        """Set the encoder of the rows."""
-        self.encoder = encoder
 
     def _again(self) -> Iterator[object]:
         rest, self._rest = self._rest, None
@@ -239,7 +234,7 @@ class RowSource(Source):
                 return np.array(taken.rows).astype(dtype, copy=False)
         self.encoder.extend(list(taken.columns.values())[len(self.encoder.columns) :])
         found = list(taken.given().values())
-        return self.encoder.features(found, n, dtype, missing=self.missing)
+        return self.encoder.features(found, n, dtype, missing=self._missing)
 
     def _check_target(self, y: object, row: int) -> None:
         if not self.has_target:

@@ -46,11 +46,11 @@ class Schema:
         self.encoder: Encoder | None = encoder
         self.extend: bool = extend and encoder is not None
         self.resumes: bool = resumes
-        self.by_row: bool = by_row
+        #: whether each row becomes features by itself, as where rows come one by one
+        self.by_row: bool = by_row and self.learns
+        lacks = reading.missing in ("zero", "mean", "skip")
         #: whether a later file, or a file to predict, may lack a column
-        self.lacking = reading.lacking
-        if self.lacking is None:
-            self.lacking = reading.missing in ("zero", "mean", "skip")
+        self.lacking: bool = lacks if reading.lacking is None else reading.lacking
         #: reason for each column that was left out, by name
         self.useless: dict[str, str] = {}
         #: kinds of the columns known beforehand
@@ -71,6 +71,11 @@ class Schema:
             self.known_target = encoder.target if reading.target is None else reading.target
             self._unread -= self.kinds.keys()
             self._only = None if self.extend else set(self.kinds)
+
+    @property
+    def extends(self) -> bool:
+        """Whether columns that appear in mid-stream become features."""
+        return self.extend or (self.encoder is None and self.reading.features is None)
 
     @property
     def learns(self) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -17,6 +17,8 @@ from onkel.columns.notation import Written
 from onkel.columns.values import moments, needed_values, target_values
 from onkel.errors import DataError, NoRowsError
 from onkel.streams.blocks import Piece
+from onkel.streams.files import FileRef, joint_name
+from onkel.streams.schema import Schema
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -32,17 +34,23 @@ class Source:
 
     # For messages and reports.
     name = "the data"
+    # How the rows become features.
+    encoder: Encoder
+    # The columns with the target, and with the series that a row belongs to.
+    target: str | None = None
+    group: str | None = None
     # Number of rows, if known beforehand.
     n_rows: int | None = None
     once = False
     done = 0
     total: int | None = None
-    # The column with the series that a row belongs to.
-    group: str | None = None
     # Whether the last read came from a pipe that has nothing more yet.
     waits = False
 
-    def __init__(self) -> None:
+    def __init__(self, files: list[FileRef] | None = None) -> None:
+        self.files: list[FileRef] = files or []
+        if files:
+            self.name, self.once = joint_name(files), any(file.once for file in files)
         #: the columns of the first rows, in order
         self.names: list[str] = []
         #: values that were taken for gaps, by column
@@ -104,41 +112,25 @@ def _raising(error: DataError) -> Iterator[Batch]:
 class TableSource(Source):
     """Rows in Arrow record batches; call :meth:`prepare` before the first piece."""
 
-    encoder: Encoder
-    target: str | None = None
     # Columns to read; None while all are wanted.
     wanted: dict[str, None] | None = None
     dtype: DTypeLike = "float32"
-    # Whether columns that appear in mid-stream become features.
-    extends = False
     # Whether columns may appear that the first rows lack.
-    grows = False
-    # Policy for missing values.
-    missing = "error"
-    # Whether values that are no numbers or times are gaps.
-    mends = False
-    # Whether rows may lack a column.
-    lacking = False
-    # Whether new values become features, as in rows to learn from.
-    learns = True
+    grows: bool = False
     # Columns that are features by default; the others come late.
     announced: list[str]
     known: set[str]
-    # Columns to hand on unchanged.
-    keep: tuple[str, ...] = ()
     # Whether the batches may be of any size.
     cut_at_will = False
-    # The column with the time of each row.
-    time: str | None = None
     # How text is written.
-    how: Written = Written()
-    # Whether each row becomes features by itself, as where rows come one by one.
-    by_row = False
+    how: Written
     # Counts changes of the columns and types to read.
     version: int = 0
 
-    def __init__(self) -> None:
-        super().__init__()
+    def __init__(self, schema: Schema, files: list[FileRef] | None = None) -> None:
+        super().__init__(files)
+        self.schema: Schema = schema
+        self.grows = self.grows or len(self.files) > 1
         self.announced = []
         self.kept: list[pa.RecordBatch] = []
         self._batches: Iterator[Batch] | None = self._read()
@@ -168,17 +160,24 @@ class TableSource(Source):
     def _read(self) -> Iterator[Batch]:
         raise NotImplementedError
 
-    def prepare(self, encoder: Encoder, target: str | None, left_out: Iterable[str]) -> None:
-        """Set the columns to read from now on."""
-        self.encoder, self.target, self.first = encoder, target, None
-        self.wanted = dict.fromkeys(column.name for column in encoder.columns)
-        if target is not None:
-            self.wanted[target] = None
-        beside = (*self.keep, self.group, self.time)
-        self.wanted |= dict.fromkeys(name for name in beside if name is not None)
+    def prepare(self) -> TableSource:
+        """Choose the columns to read from now on, by the first rows; returns the source itself."""
+        encoder, self.target = self.schema.resolve(
+            self.first, self.names, self.announced, self.name, self.grows
+        )
+        reading = self.schema.reading
+        beside = [*reading.keep, *filter(None, (reading.group, reading.time))]
+        for name in beside:
+            if name not in self.names:
+                raise missing_column(name, self.names, self.name)
+        self.encoder, self.group, self.first = encoder, reading.group, None
+        self.how = reading.written._replace(na_values=encoder.na_values)
+        target = [] if self.target is None else [self.target]
+        self.wanted = dict.fromkeys([*(c.name for c in encoder.columns), *target, *beside])
         # Columns that are features, the target, or left out.
-        self.known = {*self.announced, *self.wanted, *left_out}
+        self.known = {*self.announced, *self.wanted, *reading.exclude}
         self._changed()
+        return self
 
     def _changed(self) -> None:
         """Count a change of the columns or types to read."""
@@ -186,14 +185,18 @@ class TableSource(Source):
 
     def _takes(self, name: str) -> bool:
         """Whether a column is read: it is wanted, or it is new and new ones become features."""
-        return self.wanted is None or name in self.wanted or (self.extends and self._is_new(name))
+        return (
+            self.wanted is None
+            or name in self.wanted
+            or (self.schema.extends and self._is_new(name))
+        )
 
     def _is_new(self, name: str) -> bool:
         return name not in self.known
 
     def _take_late(self, batch: pa.RecordBatch, where: str) -> None:
         """Turn columns that first appear in this batch into features."""
-        if not self.extends or self.wanted is None or self.known.issuperset(batch.schema.names):
+        if not self.schema.extends or self.known.issuperset(batch.schema.names):
             return
         from onkel.columns.screening import column_of
         from onkel.columns.values import kind_of
@@ -205,7 +208,8 @@ class TableSource(Source):
         ]
         self.known.update(batch.schema.names)
         self.encoder.extend(new)
-        self.wanted.update((column.name, None) for column in new)
+        assert self.wanted is not None
+        self.wanted |= dict.fromkeys(column.name for column in new)
         self._changed()
 
     def _again(self) -> Iterator[Batch]:
@@ -217,17 +221,16 @@ class TableSource(Source):
         return batches
 
     def pieces(self, skip: int, dtype: Any) -> Iterator[Piece]:
-        self.dtype = dtype
-        rows = 0
-        self._text = None
+        self.dtype, self._text = dtype, None
+        by_row, rows = self.schema.by_row, 0
         for part in self._again():
             n = part.table.num_rows
-            if not self.by_row:
+            if not by_row:
                 self._take_late(part.table, part.where)
-            step = 1 if self.by_row else piece_rows(self.encoder.n_features)
+            step = 1 if by_row else piece_rows(self.encoder.n_features)
             for at in range(min(max(skip - rows, 0), n), n, step):
                 own = part.table.slice(at, step)
-                if self.by_row:
+                if by_row:
                     self._take_late(self._with_values(own), part.where)
                 yield from self._encoded(own, part.where, rows + at)
             rows += n
@@ -261,25 +264,25 @@ class TableSource(Source):
         raise moved(failure, source=where, rows=row)
 
     def _hand_on(self, part: pa.RecordBatch) -> None:
-        if self.keep:
-            self.kept.append(part.select(list(self.keep)))
+        if keep := self.schema.reading.keep:
+            self.kept.append(part.select(list(keep)))
 
     def _piece(self, part: pa.RecordBatch, where: str) -> Piece:
         # The target first: the encoder must not see the values of a refused row.
         y, unlabelled = (None, None) if self.target is None else self._targets(part)
-        groups = times = None
+        reading, groups, times = self.schema.reading, None, None
         if self.group is not None:
             found = needed_values(_column(part, self.group), self.group, "the group")
             # text in one piece and numbers in the next keep their types
             groups = found.astype(object)
-        if self.time is not None:
-            times = moments(_column(part, self.time), self.time)
+        if reading.time is not None:
+            times = moments(_column(part, reading.time), reading.time)
         settled = self._settle_columns(part, where)
         try:
-            bad: Counter[str] | None = Counter() if self.mends else None
+            bad: Counter[str] | None = Counter() if reading.bad_values == "missing" else None
             X = self.encoder.encode(
-                part, self.dtype, missing=self.missing, lacking=self.lacking, learn=self.learns,
-                bad=bad,
+                part, self.dtype, missing=reading.missing, lacking=self.schema.lacking,
+                learn=self.schema.learns, bad=bad,
             )  # fmt: skip
             self.bad_values.update(bad or ())
         except DataError:
@@ -292,7 +295,7 @@ class TableSource(Source):
     def _settle_columns(self, part: pa.RecordBatch, where: str) -> dict[int, Column]:
         """Give empty columns the kind of their first value; returns them as they were."""
         before: dict[int, Column] = {}
-        if not self.learns or self.encoder.fixed:
+        if not self.schema.learns or self.encoder.fixed:
             return before
         for k, column in enumerate(self.encoder.columns):
             if column.kind == "empty" and column.name in part.schema.names:

@@ -10,9 +10,9 @@ import numpy as np
 
 from onkel.annotations import Matrix
 from onkel.columns.encoding import Encoder
-from onkel.columns.missing import checked, clean
 from onkel.errors import DataError
-from onkel.streams.blocks import Block, Piece, reblock, shuffled, skip
+from onkel.streams.blocks import Block, Piece, reblock, rows_of, shuffled, skip
+from onkel.streams.missing import checked, clean
 from onkel.streams.schema import Schema
 from onkel.streams.source import Source, TableSource
 
@@ -96,24 +96,17 @@ class Stream:
     def __init__(
         self,
         source: Source,
-        encoder: Encoder,
         schema: Schema,
-        target: str | None,
         skip_rows: int,
         fingerprint: bool | str,
         every_row: bool = False,
     ) -> None:
-        reading = schema.reading
-        self._source = source
-        self.encoder = encoder
-        self.target = target
-        self.missing: str = reading.missing
-        self.block_rows: int = reading.block_rows
-        self._learns = schema.learns
-        self.shuffle: int = reading.shuffle
-        self.random_state: int | None = reading.random_state
+        self._source, self._schema = source, schema
+        self.encoder: Encoder = source.encoder
+        self.target: str | None = source.target
+        self.block_rows: int = schema.reading.block_rows
         self.skip_rows: int = skip_rows
-        self.dtype: np.dtype = np.dtype(reading.dtype)
+        self.dtype: np.dtype = np.dtype(schema.reading.dtype)
         self.source: str = source.name
         #: the group column, if there is one
         self.group: str | None = source.group
@@ -162,7 +155,7 @@ class Stream:
         import pyarrow as pa
 
         source = self._source
-        if not isinstance(source, TableSource) or not source.keep:
+        if not isinstance(source, TableSource) or not self._schema.reading.keep:
             return {}
         table = pa.Table.from_batches(source.kept)
         source.kept = table.slice(rows).to_batches()
@@ -173,22 +166,23 @@ class Stream:
         }
 
     def _pieces(self) -> Iterator[Piece]:
+        reading, learns = self._schema.reading, self._schema.learns
+        policy = reading.missing
         # Rows can be skipped unread only if nothing later depends on them.
-        early = not (self.shuffle or self._tracked or isinstance(self._source, TableSource))
-        early = early and self.missing in ("error", "zero")
+        early = not (reading.shuffle or self._tracked or isinstance(self._source, TableSource))
+        early = early and policy in ("error", "zero")
         raw = self.skip_rows if early else 0
         if self.skip_rows and not early:
             # Skipped rows are read again: their gaps and means must not count twice.
             self.encoder.layout.gaps = [0] * len(self.encoder.columns)
-            if self.missing in ("mean", "auto"):
+            if policy in ("mean", "auto"):
                 self.encoder.means = self.encoder.counts = None
-        policy, learns = self.missing, self._learns
         source = self._source.pieces(raw, self.dtype)
         drops = learns and not self._every_row
         good = self._counted(checked(source, policy, self.encoder, raw, drops))
         pieces = clean(good, policy, self.encoder, learns, self._every_row)
-        if self.shuffle:
-            pieces = shuffled(pieces, self.shuffle, self.random_state)
+        if reading.shuffle:
+            pieces = shuffled(pieces, reading.shuffle, reading.random_state)
         return pieces if early or self._tracked else skip(pieces, self.skip_rows)
 
     def _counted(self, pieces: Iterator[Piece]) -> Iterator[Piece]:
@@ -213,7 +207,7 @@ class Stream:
                 if not left:
                     self._check(seen)
             if skipped < piece.n_rows:
-                yield piece.after(skipped) if skipped else piece
+                yield rows_of(piece, slice(skipped, None)) if skipped else piece
         if left:
             raise DataError(
                 f"has {seen.n_rows} rows, and {self.skip_rows} were read before; give the source "

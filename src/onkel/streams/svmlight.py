@@ -14,8 +14,9 @@ from onkel.columns.encoding import Encoder
 from onkel.columns.failures import first_failure, moved, shorten, succeeds
 from onkel.errors import DataError
 from onkel.streams.blocks import Piece
-from onkel.streams.files import FileRef, joint_name, joint_size
+from onkel.streams.files import FileRef, joint_size
 from onkel.streams.lines import Chunk, line_chunks, line_of
+from onkel.streams.schema import Schema
 from onkel.streams.source import Source
 
 if TYPE_CHECKING:
@@ -29,28 +30,28 @@ class SvmlightSource(Source):
     """CSR rows of svmlight files, parsed by scikit-learn's reader in byte ranges.
 
     A learner needs the number of features before the first row. A saved model's encoder or
-    ``n_features`` gives it. Otherwise files are scanned once for their largest index; for a pipe
-    the first chunk is scanned, and a larger index later is an error that names the row. Indices
-    start at 1 unless the scan finds a 0.
+    ``features`` of the reading gives it. Otherwise files are scanned once for their largest index;
+    for a pipe the first chunk is scanned, and a larger index later is an error that names the row.
+    Indices start at 1 unless the scan finds a 0.
     """
 
-    done: int
-
-    width: int
-    zero_based: bool
-
-    def __init__(self, files: list[FileRef], n_features: int | None = None) -> None:
-        super().__init__()
-        self.files: list[FileRef] = files
-        self.n_features: int | None = n_features
-        self.name: str = joint_name(files)
-        self.once: bool = any(f.once for f in files)
-        self.total: int | None = joint_size(files)
+    def __init__(self, files: list[FileRef], schema: Schema) -> None:
+        super().__init__(files)
+        features, encoder = schema.reading.features, schema.encoder
+        if isinstance(features, tuple):
+            raise DataError("svmlight has no named columns; features is the number of features")
+        if encoder is not None and encoder.n_vector is None:
+            raise DataError("the model was learned from named columns; svmlight has none")
+        self.n_features: int | None = features
+        self.total = joint_size(files)
         self.whole: bool = True
         self._chunks = self._all_chunks()
         self._head = next(self._chunks, None)
         if self._head is None:
             raise DataError("has no rows", source=self.name)
+        self.encoder = self._scanned() if encoder is None else encoder
+        self.width: int = self.encoder.n_features
+        self.zero_based: bool = bool(self.encoder.zero_based)
 
     def _all_chunks(self) -> Generator[tuple[FileRef, Chunk]]:
         for file in self.files:
@@ -58,10 +59,8 @@ class SvmlightSource(Source):
                 if not chunk.data.isspace():
                     yield file, chunk
 
-    def encoder_for(self, encoder: Encoder | None) -> Encoder:
-        """The encoder given, or a new one for the features found."""
-        if encoder is not None:
-            return encoder
+    def _scanned(self) -> Encoder:
+        """A new encoder, for the features found."""
         if self.once:
             assert self._head is not None
             low, high = self._range(*self._head)
@@ -93,11 +92,6 @@ class SvmlightSource(Source):
                 value=high,
             )
         return low, high
-
-    def prepare(self, encoder: Encoder) -> None:
-        """Set width and first index."""
-        self.width = encoder.n_features
-        self.zero_based = bool(encoder.zero_based)
 
     def _again(self) -> Iterator[tuple[FileRef, Chunk]]:
         head, self._head = self._head, None

@@ -17,7 +17,8 @@ from onkel.columns.arrow import FAILURES, as_floats, check_names, check_texts
 from onkel.columns.failures import damaged, words_of
 from onkel.errors import DataError
 from onkel.streams.blocks import Piece
-from onkel.streams.files import FileRef, joint_name
+from onkel.streams.files import FileRef
+from onkel.streams.schema import Schema
 from onkel.streams.source import Batch, TableSource, piece_rows
 
 if TYPE_CHECKING:
@@ -30,13 +31,10 @@ T = TypeVar("T")
 class _Files(TableSource):
     """Record batches of several files, one after the other."""
 
-    def __init__(self, files: list[FileRef]) -> None:
+    def __init__(self, files: list[FileRef], schema: Schema) -> None:
         self.files = files
-        self.name: str = joint_name(files)
-        self.once: bool = any(f.once for f in files)
-        self.grows: bool = len(files) > 1
         self._count()
-        super().__init__()
+        super().__init__(schema, files)
         if not self.once:
             # Read again from the start, and then only the columns needed.
             self._batches = None
@@ -80,8 +78,6 @@ def _guarded(step: Callable[[], T], file: FileRef, rows: int | None) -> T:
 
 class ParquetSource(_Files):
     """Rows of Parquet files, a few thousand at a time whatever the size of the row groups."""
-
-    n_rows: int | None
 
     @contextmanager
     def _open(self, file: FileRef) -> Iterator[pq.ParquetFile]:
@@ -166,7 +162,7 @@ class FrameSource(TableSource):
 
     cut_at_will = True
 
-    def __init__(self, data: Any, labels: np.ndarray | None = None) -> None:
+    def __init__(self, data: Any, schema: Schema, labels: np.ndarray | None = None) -> None:
         self.data: Any = data
         self.labels: np.ndarray | None = labels
         self.name: str = type(data).__name__
@@ -175,7 +171,7 @@ class FrameSource(TableSource):
         self.once: bool = self.n_rows is None and not isinstance(data, Query)
         if labels is not None and len(labels) != self.n_rows:
             raise DataError(f"X has {self.n_rows} rows and y has {len(labels)}", source=self.name)
-        super().__init__()
+        super().__init__(schema)
 
     def _read(self) -> Iterator[Batch]:
         rows = 0

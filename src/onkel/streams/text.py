@@ -9,9 +9,10 @@ import pyarrow as pa
 
 from onkel.columns.failures import moved
 from onkel.errors import DataError, NoRowsError
-from onkel.streams.files import FileRef, joint_name, joint_size
+from onkel.streams.files import FileRef, joint_size
 from onkel.streams.lines import Chunk, line_chunks
 from onkel.streams.reading import Reading
+from onkel.streams.schema import Schema
 from onkel.streams.source import Batch, TableSource
 
 # A chunk, the version of its layout, and its table if it was parsed beforehand.
@@ -25,14 +26,9 @@ _FIRST = 100
 class TextSource(TableSource):
     """Rows of text files, about a megabyte at a time.
 
-    ``kinds`` of columns are known beforehand. ``target``, if known: whole numbers in it stay
-    integers. ``reads`` tells whether a column of this name is read; the others may hold anything.
-    ``named_target`` is the target that the user names: a header that lacks it is reported before
-    errors in the rows.
+    ``kinds`` of columns are known beforehand. Whole numbers in the ``target``, if it is known, stay
+    integers. Columns that the schema does not read may hold anything.
     """
-
-    waits: bool
-    done: int
 
     #: whether quotes may contain a line end
     quotes = False
@@ -40,26 +36,13 @@ class TextSource(TableSource):
     lacks = ""
 
     def __init__(
-        self,
-        files: list[FileRef],
-        kinds: dict[str, str],
-        target: str | None,
-        reads: Callable[[str], bool],
-        reading: Reading,
-        named_target: str | None = None,
+        self, files: list[FileRef], schema: Schema, kinds: dict[str, str], reading: Reading
     ) -> None:
-        self.named_target = named_target
-        self.files: list[FileRef] = files
-        self.kinds: dict[str, str] = kinds
-        self.target: str | None = target
-        self.reads: Callable[[str], bool] = reads
-        self.name: str = joint_name(files)
-        self.once: bool = any(f.once for f in files)
-        self.total: int | None = joint_size(files)
-        self.reading = reading
-        self.grows: bool = self.grows or len(files) > 1
+        self.kinds, self.reading = kinds, reading
+        self.target = schema.known_target
+        self.total = joint_size(files)
         self.types: dict[str, pa.DataType] = {}
-        super().__init__()
+        super().__init__(schema, files)
 
     def _begin(self, chunk: Chunk, file: FileRef) -> Chunk:
         """The rows of a file's first chunk."""

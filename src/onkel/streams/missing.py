@@ -3,43 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Protocol, Self, TypeVar
 
 import numpy as np
 
 from onkel.annotations import Matrix
 from onkel.columns.encoding import Encoder
 from onkel.errors import DataError
-
-
-class Piece(Protocol):
-    """Rows from a source: what is asked here of ``onkel.streams.blocks.Piece``."""
-
-    @property
-    def X(self) -> Matrix: ...
-    @property
-    def y(self) -> np.ndarray | None: ...
-    @property
-    def where(self) -> str: ...
-    @property
-    def unlabelled(self) -> np.ndarray | None: ...
-    @property
-    def n_rows(self) -> int: ...
-    def after(self, rows: int) -> Self: ...
-    def before(self, rows: int) -> Self: ...
-    def among(self, rows: np.ndarray) -> Self: ...
-    def _replace(
-        self, *, X: Matrix = ..., y: np.ndarray | None = ..., unlabelled: np.ndarray | None = ...
-    ) -> Self: ...
-
-
-P = TypeVar("P", bound=Piece)
+from onkel.streams.blocks import Piece, rows_of
 
 
 def checked(
-    pieces: Iterable[P], policy: str, encoder: Encoder, first_row: int, drops: bool = True
-) -> Iterator[P]:
-    """Pieces (``onkel.streams.blocks.Piece``) up to the first row that is refused.
+    pieces: Iterable[Piece], policy: str, encoder: Encoder, first_row: int, drops: bool = True
+) -> Iterator[Piece]:
+    """Pieces up to the first row that is refused.
 
     Infinite values are always an error, gaps only if the policy is ``"error"``. If ``clean`` drops
     rows without a target, these may hold anything.
@@ -48,7 +24,7 @@ def checked(
     for piece in pieces:
         n = piece.n_rows
         good, failure = _check(piece, policy, encoder, row, drops)
-        part = piece.before(good) if good < n else piece
+        part = rows_of(piece, slice(good)) if good < n else piece
         if part.y is not None and part.y.dtype.kind == "O":
             # targets without gaps, as numbers or text
             part = part._replace(y=np.array(part.y.tolist()))
@@ -59,8 +35,12 @@ def checked(
 
 
 def clean(
-    pieces: Iterable[P], policy: str, encoder: Encoder, learn: bool = True, every_row: bool = False
-) -> Iterator[P]:
+    pieces: Iterable[Piece],
+    policy: str,
+    encoder: Encoder,
+    learn: bool = True,
+    every_row: bool = False,
+) -> Iterator[Piece]:
     """Checked pieces without NaN.
 
     ``"mean"`` and ``"auto"`` fill with the running mean of the column over the rows before. The
@@ -75,13 +55,13 @@ def clean(
                 yield repaired
 
 
-def _parts(piece: P, learn: bool, every_row: bool) -> Iterator[tuple[P, bool]]:
+def _parts(piece: Piece, learn: bool, every_row: bool) -> Iterator[tuple[Piece, bool]]:
     """The rows of a piece that stay, and whether the means learn from them."""
     gone = piece.unlabelled
     if gone is None:
         yield piece, learn
     elif learn and not every_row:
-        yield piece.among(~gone)._replace(unlabelled=None), True
+        yield rows_of(piece, ~gone)._replace(unlabelled=None), True
     else:
         # labels keep their types; numbers that are only predicted are floats
         assert piece.y is not None
@@ -93,7 +73,7 @@ def _parts(piece: P, learn: bool, every_row: bool) -> Iterator[tuple[P, bool]]:
         ends = [*(np.flatnonzero(np.diff(gone)) + 1), len(gone)] if learn else [len(gone)]
         start = 0
         for end in ends:
-            yield piece.before(end).after(start), learn and not gone[start]
+            yield rows_of(piece, slice(start, end)), learn and not gone[start]
             start = end
 
 
@@ -102,7 +82,7 @@ def _values(X: Matrix) -> np.ndarray:
 
 
 def _check(
-    piece: P, policy: str, encoder: Encoder, row: int, drops: bool
+    piece: Piece, policy: str, encoder: Encoder, row: int, drops: bool
 ) -> tuple[int, DataError | None]:
     """Number of rows before the first bad one, and its error."""
     X, y, where = piece.X, piece.y, piece.where
@@ -166,7 +146,7 @@ def _refusal(value: float, column: str | int, where: str, row: int) -> DataError
     return DataError(text, source=where, row=row, column=column, value=float(value))
 
 
-def _repaired(piece: P, policy: str, encoder: Encoder, learn: bool) -> P:
+def _repaired(piece: Piece, policy: str, encoder: Encoder, learn: bool) -> Piece:
     X = piece.X
     gone = np.isnan(_values(X)) if policy != "error" else None
     if policy in ("mean", "auto"):
@@ -184,7 +164,7 @@ def _repaired(piece: P, policy: str, encoder: Encoder, learn: bool) -> P:
     else:
         keep = np.ones(X.shape[0], dtype=bool)
         keep[np.searchsorted(X.indptr, np.flatnonzero(gone), side="right") - 1] = False
-    return piece.among(keep)
+    return rows_of(piece, keep)
 
 
 def _filled(X: Matrix, encoder: Encoder, learn: bool) -> Matrix:
