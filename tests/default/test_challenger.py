@@ -288,3 +288,17 @@ def test_a_value_of_a_known_category_begins_no_challenger_beside_the_second_mode
     model.add_columns(1, quietly=quietly)
     assert (second.challenger is None and not second.column_waits) == quietly
     assert second.current.map._together is (together if quietly else None)
+
+
+@pytest.mark.parametrize("largest", [1e100, 1e140])
+@pytest.mark.filterwarnings("error")
+def test_losses_too_large_to_square_are_no_change(largest):
+    X, _ = changing(1500)
+    y = np.sin(X[:, 0])
+    y[0] = largest
+    model = OnlineKernelRegressor(n_components=20, speed="fast").partial_fit(X, y)
+    assert len(model.model_.history.sums) > 0
+    assert np.isfinite(model.model_.history.sums).all()
+    again = OnlineKernelRegressor.from_state(model.get_state())
+    np.testing.assert_array_equal(again.predict(X), model.predict(X))
+    assert model.model_.n_changes == 0

@@ -18,8 +18,9 @@ from onkel.evaluation.comparison.table import best, summarize
 from onkel.evaluation.curves import line_styles, mean_curve, plot, to_svg
 from onkel.evaluation.formatting import bytes_text, duration, short
 from onkel.evaluation.pictures import importance_picture
-from onkel.evaluation.progress import RunProgress, _Eta
-from onkel.learners import PAClassifier, PARegressor
+from onkel.evaluation.progress import RunProgress
+from onkel.evaluation.time_left import TimeLeft
+from onkel.learners import OnlineKernelClassifier, PAClassifier, PARegressor
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(1000, 3))
@@ -210,15 +211,77 @@ def test_the_length_is_estimated_from_the_share_read():
     assert RunProgress(console(False), "pa", fraction=lambda: None)._total(100) is None
 
 
-def test_the_time_left_leaves_out_a_search():
-    eta = _Eta()
-    assert eta.left(0.0, 0, 10_000) == ""
-    # slow before the search, which takes a minute; then 1 000 rows a second
-    assert eta.left(10.0, 100, 10_000) == "16 min 30 s left"
-    eta.leave_out(60.0)
-    assert eta.left(70.0, 1000, 10_000) == ""
-    assert eta.left(72.0, 3000, 10_000) == "7.0 s left"
-    assert eta.left(74.0, 5000, None) == ""
+def test_the_time_left_knows_rows():
+    left = TimeLeft()
+    assert left.after(0.0, 0, 10_000, (0.0, 0.0)) is None
+    assert left.after(2.0, 2000, 10_000, (0.0, 0.0)) == pytest.approx(8.0)
+    assert left.after(3.0, 3000, None, (0.0, 0.0)) is None
+    # slower since: the last ten seconds count
+    for second in range(3, 15):
+        left.after(1.0 + second, 3000 + 10 * second, 10_000, (0.0, 0.0))
+    assert left.after(16.0, 3150, 10_000, (0.0, 0.0)) == pytest.approx(685.0)
+
+
+def test_the_time_left_carries_the_speed_of_searches_forward():
+    left = TimeLeft()
+    left.begin(0.0)
+    left.after(0.0, 0, 10_000, (0.0, 40.0))
+    # a search took a minute, and 1 000 rows a second beside it; four of its size are to come
+    left.fitted(60.0)
+    assert left.after(62.0, 2000, 10_000, (10.0, 40.0)) == pytest.approx(8.0 + 4 * 60.0)
+    # half as fast from here: 120 + 60 seconds for 20 units of work
+    left.fitted(120.0)
+    assert left.after(183.0, 3000, 10_000, (20.0, 30.0)) == pytest.approx(7.0 + 30 * 9.0)
+    # another model takes over, whose own work counts from 0
+    left.fitted(9.0)
+    assert left.after(193.0, 4000, 10_000, (1.0, 2.0)) == pytest.approx(6.0 + 2 * 9.0)
+
+
+def test_a_model_that_is_continued_had_its_fits_before():
+    left = TimeLeft()
+    left.begin(1000.0)
+    left.after(0.0, 0, 10_000, (1000.0, 10.0))
+    left.fitted(5.0)
+    assert left.after(7.0, 2000, 10_000, (1005.0, 5.0)) == pytest.approx(8.0 + 5.0)
+
+
+def test_the_work_of_the_default_s_fits_is_known_beforehand():
+    model = OnlineKernelClassifier(n_components=40)
+    assert model.work_of_fits(1000) == (0.0, 0.0)
+    many = RNG.normal(size=(5000, 3))
+    model.partial_fit(many[:1100], many[:1100, 0] > 0)
+    done, to_come = model.work_of_fits(3900)
+    assert min(done, to_come) > 0
+    assert model.work_of_fits(3900) == (done, to_come)
+    # while the next search is being made, its share counts as done
+    model.partial_fit(many[1100:4080], many[1100:4080, 0] > 0)
+    later, rest = model.work_of_fits(920)
+    assert done < later < done + to_come
+    assert later + rest == pytest.approx(done + to_come)
+    assert PAClassifier().fit(X, X[:, 0] > 0).work_of_fits(1000) == (0.0, 0.0)
+
+
+def test_what_goes_on_in_parts_is_told_once_with_all_its_seconds(monkeypatch):
+    clock = iter([0.0, 2.0, 10.0, 13.0, 20.0, 20.5])
+    monkeypatch.setattr("time.perf_counter", lambda: next(clock))
+    loud = console(False)
+    progress = RunProgress(loud, "okl", table=True)
+    for end in (progress.pause, progress.pause, lambda: progress.busy(None)):
+        progress.busy("searching, fitted to 4,096 rows")
+        end()
+    assert loud.file.getvalue() == "searching, fitted to 4,096 rows took 5.5 s\n"
+
+
+def test_the_bar_counts_down_while_a_block_takes_long(monkeypatch):
+    now = [0.0]
+    monkeypatch.setattr("time.perf_counter", lambda: now[0])
+    bar = RunProgress(console(True), "pa", total=100)
+    with bar:
+        bar._bar.update(bar._task, ends=100.0)
+        texts = []
+        for now[0] in (0.0, 30.0, 99.9, 200.0):
+            texts.append(bar._bar.columns[-1].render(bar._bar.tasks[0]).plain)
+    assert texts == ["1 min 40 s left", "1 min 10 s left", "", ""]
 
 
 def test_compiling_is_named_in_the_table(monkeypatch):
@@ -228,9 +291,9 @@ def test_compiling_is_named_in_the_table(monkeypatch):
     monkeypatch.setattr("time.perf_counter", lambda: next(clock))
     loud = console(False)
     progress = RunProgress(loud, "pa", table=True)
-    progress.busy("fitting to rows 1 to 1")
+    progress.busy("fitting to 1 rows")
     progress.busy(None)
-    assert loud.file.getvalue() == "compiling took 5.0 s\nfitting to rows 1 to 1 took 2.0 s\n"
+    assert loud.file.getvalue() == "compiling took 5.0 s\nfitting to 1 rows took 2.0 s\n"
 
 
 @pytest.mark.parametrize(

@@ -120,6 +120,9 @@ class Notes:
     def busy(self, text: str | None) -> None:
         """Does nothing: only progress lines show this."""
 
+    def pause(self) -> None:
+        """Does nothing, either."""
+
 
 def watched(blocks: Stream, title: str, total: int | None) -> Iterator[Block]:
     """Pass blocks through, with a progress bar on stderr if it is a terminal."""

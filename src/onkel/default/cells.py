@@ -46,7 +46,7 @@ class PairCells(Stateful):
         "bins": Part(),
         "W": Array(shape=("cells", "n_outputs"), low=-1e150, high=1e150),
         "V": Array(shape=("cells",), low=0.0, high=1e150),
-        "sums": Array(shape=(N_SUMS,), low=-1e150, high=1e150),
+        "sums": Array(shape=(N_SUMS,), low=-1e300, high=1e300),
     }
 
     def __init__(self, bins: PairBins, n_outputs: int, forgetting: float = 1.0) -> None:

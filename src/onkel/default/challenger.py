@@ -209,6 +209,10 @@ class RestartingModel(Stateful):
         challenger.map.postpone(postpones_search(self.unfitted))
         return challenger
 
+    def work_of_fits(self, rows: int) -> tuple[float, float]:
+        """As of the model that predicts; challengers cannot be foreseen."""
+        return self.current.work_of_fits(rows)
+
     def consolidate(self) -> None:
         """The model that predicts fits once more on all rows it keeps."""
         self.current.consolidate()

@@ -28,6 +28,8 @@ _ALARM, _MORE, _MOST = 5.0, 2.5, 15.0
 _LARGEST = 25.0
 # A challenger is better if it gains so many standard errors over its last bins.
 _BETTER, _COMPARED_BINS, _FEWEST_COMPARED = 4.0, 8, 2
+# Sums of squares of larger losses are not finite. Losses above it count as equal.
+_LARGEST_LOSS = 1e140
 
 
 class LossWindow(Stateful):
@@ -53,7 +55,7 @@ class LossWindow(Stateful):
     def add(self, losses: np.ndarray, weight: np.ndarray) -> list[tuple[int, np.ndarray]]:
         """Add losses (n, 2) of rows of positive weight; the bins that are whole, and their ends."""
         counted, before = np.flatnonzero(weight > 0.0), len(self.losses)
-        rows = np.concatenate([self.losses, losses[counted]])
+        rows = np.concatenate([self.losses, np.minimum(losses[counted], _LARGEST_LOSS)])
         ends = range(BIN_ROWS, len(rows) + 1, BIN_ROWS)
         self.losses = rows[len(ends) * BIN_ROWS :]
         return [(int(counted[b - before - 1]) + 1, rows[b - BIN_ROWS : b]) for b in ends]
@@ -73,7 +75,7 @@ class LossHistory(Stateful):
     """
 
     STATE: ClassVar[Fields] = {
-        "sums": Array(shape=("bins", 2), low=0.0, high=1e150),
+        "sums": Array(shape=("bins", 2), low=0.0, high=1e300),
         "waiting": Whole(high=_FIRST_BINS),
         "in_vain": Whole(),
     }

@@ -44,6 +44,15 @@ def duration(seconds: float) -> str:
     return f"{int(seconds) // 60} min {int(seconds) % 60:02d} s"
 
 
+def clock(seconds: int) -> str:
+    """Whole seconds, as they are counted down.
+
+    >>> clock(42), clock(125)
+    ('42 s', '2 min 05 s')
+    """
+    return f"{seconds} s" if seconds < 60 else f"{seconds // 60} min {seconds % 60:02d} s"
+
+
 def count(number: int, what: str) -> str:
     """A number of things; with an "s" unless there is one.
 

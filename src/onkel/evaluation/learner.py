@@ -78,6 +78,14 @@ def link_of(model: object) -> str | None:
     return estimator.probability_link if isinstance(estimator, OnlineClassifier) else None
 
 
+def work_of_fits(model: object, rows: int) -> tuple[float, float]:
+    """Work of a model's fits so far, and of those due in the next ``rows`` rows; 0 if unknown."""
+    estimator = model.estimator if isinstance(model, StreamModel) else model
+    if isinstance(estimator, (OnlineClassifier, OnlineRegressor)):
+        return estimator.work_of_fits(rows)
+    return 0.0, 0.0
+
+
 def as_learner(model: Any) -> BlockLearner:
     """The model itself, or an estimator wrapped as one that learns blocks; else TypeError."""
     if hasattr(model, "learn"):

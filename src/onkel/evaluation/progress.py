@@ -6,8 +6,9 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from onkel.evaluation.formatting import duration, short
+from onkel.evaluation.formatting import clock, duration, short
 from onkel.evaluation.result import CurveRow
+from onkel.evaluation.time_left import TimeLeft
 from onkel.numerics import notices
 from onkel.numerics.compiling import compile_seconds
 
@@ -18,8 +19,6 @@ if TYPE_CHECKING:
 
 _LONG = 1.0
 """What is done between rows gets a line of the table if it takes more seconds than this."""
-_RECENT = 10.0
-"""The time left is judged by the speed of so many seconds."""
 _REFRESH = 0.1
 """Seconds between two updates of the bar: an update at every block would cost time."""
 
@@ -53,13 +52,15 @@ class RunProgress:
         self._headed = False
         self._shown = 0.0
         self._doing, self._since, self._compiled = "", 0.0, 0.0
-        self._eta = _Eta()
+        #: seconds so far of what goes on in parts
+        self._parts: dict[str, float] = {}
+        self._left = TimeLeft()
 
     def __enter__(self) -> RunProgress:
         if self.show_bar:
             self._bar = _bar(self.console)
             self._task = self._bar.add_task(
-                self.title, total=self.total, error="", speed="", doing="", left=""
+                self.title, total=self.total, error="", speed="", doing="", ends=None
             )
             self._bar.start()
         notices.begin(self)
@@ -78,19 +79,32 @@ class RunProgress:
 
     def busy(self, text: str | None) -> None:
         """Show beside the bar what is being done; if it took long, it gets a line of the table."""
-        if self._bar is not None:
-            self._bar.update(self._task, doing=f" · {text}" if text else "")
-        now = time.perf_counter()
         if text is not None:
-            self._doing, self._since, self._compiled = text, now, compile_seconds()
+            self._show_doing(text)
+            self._doing, self._since, self._compiled = text, time.perf_counter(), compile_seconds()
             return
-        self._eta.leave_out(now - self._since)
-        compiling = compile_seconds() - self._compiled
-        if self.table and compiling > _LONG:
-            self._line(f"compiling took {duration(compiling)}", "dim")
-        working = now - self._since - compiling
+        working = self._end_part() + self._parts.pop(self._doing, 0.0)
+        self._show_doing("")
         if self.table and working > _LONG:
             self._line(f"{self._doing} took {duration(working)}", "dim")
+
+    def pause(self) -> None:
+        """What is being done goes on with the next rows."""
+        self._parts[self._doing] = self._parts.get(self._doing, 0.0) + self._end_part()
+
+    def _end_part(self) -> float:
+        """Seconds of what was being done, without compiling, which is told here."""
+        compiling = compile_seconds() - self._compiled
+        working = time.perf_counter() - self._since - compiling
+        self._left.fitted(working)
+        if self.table and compiling > _LONG:
+            self._line(f"compiling took {duration(compiling)}", "dim")
+        return working
+
+    def _show_doing(self, text: str) -> None:
+        doing = f" · {text}" if text else ""
+        if self._bar is not None and self._bar.tasks[0].fields["doing"] != doing:
+            self._bar.update(self._task, doing=doing)
 
     def block(self, run: PrequentialRun) -> None:
         """Move the bar after a block."""
@@ -98,13 +112,18 @@ class RunProgress:
         if self._bar is None or (now - self._shown < _REFRESH and run.n_rows != self.total):
             return
         self._shown = now
+        total = self._total(run.n_rows)
+        self._left.begin(run.work_before)
+        work = run.work_of_fits(0 if total is None else max(int(total) - run.n_rows, 0))
+        left = self._left.after(now - compile_seconds(), run.n_rows, total, work)
         self._bar.update(
             self._task,
             completed=run.n_rows,
-            total=self._total(run.n_rows),
+            total=total,
             error=f"{run.metrics[0].title} {run.metrics[0].format(run.value)}",
             speed=f"{short(run.rows_per_second)} rows/s",
-            left=self._eta.left(now, run.n_rows, self._total(run.n_rows)),
+            doing="",
+            ends=None if left is None else now + left,
         )
 
     def checkpoint(self, row: CurveRow) -> None:
@@ -134,34 +153,17 @@ class RunProgress:
         return n_rows / share if share else None
 
 
-class _Eta:
-    """The time left, by the speed of the last rows.
-
-    A search or a fit between rows is done once: its time is left out of the speed. So is the time
-    before the last such work, when the model was another.
-    """
-
-    def __init__(self) -> None:
-        self._marks: list[tuple[float, int]] = []
-
-    def leave_out(self, seconds: float) -> None:
-        """Work between rows took so long."""
-        if seconds > _REFRESH:
-            self._marks.clear()
-
-    def left(self, now: float, rows: int, total: float | None) -> str:
-        """Text such as "3 min 05 s left"; empty while unknown."""
-        self._marks.append((now, rows))
-        while len(self._marks) > 2 and now - self._marks[1][0] > _RECENT:
-            self._marks.pop(0)
-        began, first = self._marks[0]
-        if total is None or now - began < _LONG or rows == first:
-            return ""
-        return f"{duration(max(total - rows, 0) * (now - began) / (rows - first))} left"
-
-
 def _bar(console: Console) -> Any:
-    from rich.progress import BarColumn, Progress, TextColumn
+    from rich.progress import BarColumn, Progress, ProgressColumn, TextColumn
+    from rich.text import Text
+
+    class Left(ProgressColumn):
+        """Counts down, also while a block takes long."""
+
+        def render(self, task: Any) -> Text:
+            ends = task.fields["ends"]
+            left = 0 if ends is None else round(ends - time.perf_counter())
+            return Text(f"{clock(left)} left" if left > 0 else "")
 
     return Progress(
         TextColumn("[bold]{task.description}[/bold]{task.fields[doing]}"),
@@ -169,7 +171,7 @@ def _bar(console: Console) -> Any:
         TextColumn("{task.completed:,.0f} rows"),
         TextColumn("[cyan]{task.fields[speed]}"),
         TextColumn("[magenta]{task.fields[error]}"),
-        TextColumn("{task.fields[left]}"),
+        Left(),
         console=console,
         transient=True,
         expand=True,

@@ -14,7 +14,13 @@ from onkel.errors import DataError, ModelFileError
 from onkel.evaluation.delayed import Delayed, delay_of
 from onkel.evaluation.details import Details
 from onkel.evaluation.growing_curve import Marks
-from onkel.evaluation.learner import as_block, as_learner, link_of, predictions_then_learn
+from onkel.evaluation.learner import (
+    as_block,
+    as_learner,
+    link_of,
+    predictions_then_learn,
+    work_of_fits,
+)
 from onkel.evaluation.result import CurveRow, PrequentialResult, rate
 from onkel.evaluation.tally import Tally
 from onkel.learners.predictions import Predictions
@@ -104,6 +110,8 @@ class PrequentialRun:
         self._all = Tally(details, self._marks, self._measure, self._watch)
         self._part: Tally | None = None
         self._began = time.perf_counter() if began is None else began
+        #: work of the fits that the model had made when the run began
+        self.work_before: float = self.work_of_fits(0)[0]
 
     @property
     def curve(self) -> list[CurveRow]:
@@ -130,6 +138,10 @@ class PrequentialRun:
         """Rows a second of learning time so far."""
         totals = self._all.curve.totals
         return rate(totals.n_rows - totals.untimed_rows, totals.learn_seconds)
+
+    def work_of_fits(self, rows: int) -> tuple[float, float]:
+        """Work of the model's fits so far, and of those due in the next ``rows`` rows."""
+        return work_of_fits(self.model, rows)
 
     def warm_up(self, block: Block) -> None:
         """Learn a block with a copy that is thrown away, so that compiling is not timed.

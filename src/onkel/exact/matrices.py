@@ -164,7 +164,7 @@ class Sums(Stateful):
         "R": matrix("m", "m"),
         "b": matrix("m", "K"),
         "z_sum": matrix("m"),
-        "noise": Array(shape=(2,), low=0.0, high=_MOST),
+        "noise": Array(shape=(2,), low=0.0, high=_MOST**2),
     }
 
     def state_sizes(self) -> Sizes:

@@ -34,7 +34,9 @@ class Ahead:
     def __init__(self, model: Any, rows: int, due: int) -> None:
         self.rows: int = rows
         self.due: int = due
-        self._work, self._share = _refit(model, rows, due), 0.0
+        self._work = _refit(model, rows, due)
+        #: of the work that has been done
+        self.share: float = 0.0
 
     def __reduce__(self) -> tuple[Any, ...]:
         # a copied model begins again
@@ -43,10 +45,10 @@ class Ahead:
     def advance(self, count: int) -> None:
         """Do what has to be done by the time ``count`` rows have come."""
         share = (count - self.rows) / (self.due - self.rows)
-        if self._share < share:
+        if self.share < share:
             with one_blas_thread():
-                while self._share < share:
-                    self._share = next(self._work)
+                while self.share < share:
+                    self.share = next(self._work)
 
     def finish(self) -> Any:
         """A model with the fitted map that has learned all ``due`` rows."""

@@ -198,7 +198,22 @@ class ExplicitModel(Model):
         if rows <= self.warmup.count < due:
             if self.ahead is None or self.ahead.due != due:
                 self.ahead = Ahead(self, rows, due)
-            self.ahead.advance(self.warmup.count + 1)
+            with working(self._fit_of(due), done=False):
+                self.ahead.advance(self.warmup.count + 1)
+
+    def _fit_of(self, due: int) -> str:
+        return f"{self.fits} to {due:,} rows"
+
+    def work_of_fits(self, rows: int) -> tuple[float, float]:
+        if self.warmup is None:
+            return 0.0, 0.0
+        count, ahead = self.warmup.count, self.ahead
+        done = 0.0 if ahead is None else ahead.share * self.map.work_of_fit(ahead.due)
+        # of the rows that are kept: with columns that came since, there would be room for fewer
+        last = self.warmup.n_rows
+        so_far = self.map.work_of_fits(0, count, last)
+        to_come = self.map.work_of_fits(count, count + rows, last)
+        return so_far + done, max(to_come - done, 0.0)
 
     def refit(self) -> None:
         if self.warmup is None:
@@ -214,7 +229,7 @@ class ExplicitModel(Model):
             return
         if ahead is None or ahead.due != due:
             ahead = Ahead(self, rows, due)
-        with working(f"{self.fits} to rows 1 to {due:,}"):
+        with working(self._fit_of(due)):
             new = ahead.finish()
         self.map, self.training = new.map, new.training
         self.warmup.next_fit = self.map.next_fit

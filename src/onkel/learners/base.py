@@ -153,6 +153,13 @@ class OnlineEstimator(BaseEstimator):
         own = 0 if self.memory_ is None else nbytes(self.memory_.get_state())
         return own + nbytes(self.model_.get_state())
 
+    def work_of_fits(self, rows: int) -> tuple[float, float]:
+        """How much work all searches and fits so far were, and those of the next ``rows`` rows.
+
+        In multiplications, so that their ratio says how long the rest may take.
+        """
+        return self.model_.work_of_fits(rows) if self.__sklearn_is_fitted__() else (0.0, 0.0)
+
     @property
     def changes_(self) -> list[int]:
         """Rows learned at each restart after a change of the stream; most learners have none."""

@@ -97,8 +97,11 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         """
         return 0
 
-    def work_of_fits(self, start: int, end: int) -> int:
-        """The work of all fits due after more than ``start`` and at most ``end`` rows."""
+    def work_of_fits(self, start: int, end: int, last: int | None = None) -> int:
+        """The work of all fits due after more than ``start`` and at most ``end`` rows.
+
+        ``last``: rows at the last fit, `warmup_rows` of a map that begins.
+        """
         return 0
 
     def start(self, d: int, dtype: DTypeLike) -> None:

@@ -257,6 +257,13 @@ class Model(Stateful):
             self.refit()
         return b
 
+    def work_of_fits(self, rows: int) -> tuple[float, float]:
+        """The work of the fits so far, and of those due while the next ``rows`` rows come.
+
+        In multiplications, as the map counts them; 0 where fits take little time.
+        """
+        return 0.0, 0.0
+
     def consolidate(self) -> None:
         """Fit once more on all rows that are kept, where that may help, and replay them."""
 
@@ -272,7 +279,7 @@ class Model(Stateful):
             return
         first, labels, weights = self.warmup.rows()
         # also for few rows: the search amplifies rounding differences between threads
-        with one_blas_thread(), working(f"{self.fits} to rows 1 to {self.warmup.count:,}"):
+        with one_blas_thread(), working(f"{self.fits} to {self.warmup.count:,} rows"):
             self._fit_first(first, labels, weights)
             self._reset()
             self._learn_in_order(first, labels, weights, np.zeros((len(first), self.n_outputs)))

@@ -19,6 +19,9 @@ class Listener(Protocol):
     def busy(self, text: str | None) -> None:
         """What is being done now; None: it is done."""
 
+    def pause(self) -> None:
+        """What is being done goes on later."""
+
 
 _listeners: list[Listener] = []
 
@@ -51,8 +54,8 @@ def say(text: str) -> None:
 
 
 @contextmanager
-def working(text: str) -> Iterator[None]:
-    """Tell all listeners of long work while it goes on."""
+def working(text: str, done: bool = True) -> Iterator[None]:
+    """Tell all listeners of long work while it goes on; not ``done``: the rest is made later."""
     listeners = list(_listeners)
     for listener in listeners:
         listener.busy(text)
@@ -60,4 +63,7 @@ def working(text: str) -> Iterator[None]:
         yield
     finally:
         for listener in listeners:
-            listener.busy(None)
+            if done:
+                listener.busy(None)
+            else:
+                listener.pause()

@@ -172,9 +172,9 @@ class FitSchedule(FeatureMap):
             work += work_of_search(seen, self.n_components, self._steps_for(seen))
         return work
 
-    def work_of_fits(self, start: int, end: int) -> int:
-        work, last = 0, self.warmup_rows()
-        due = start
+    def work_of_fits(self, start: int, end: int, last: int | None = None) -> int:
+        last = self.warmup_rows() if last is None else last
+        work, due = 0, start
         while due < min(end, last):
             due = min(self.next_fit(due), last)
             if due <= end and self.fit_is_due(due):
