@@ -21,6 +21,7 @@ from onkel.evaluation.pictures import importance_picture
 from onkel.evaluation.progress import RunProgress
 from onkel.evaluation.time_left import TimeLeft
 from onkel.learners import OnlineKernelClassifier, PAClassifier, PARegressor
+from onkel.model.contract import WorkOfFits
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(1000, 3))
@@ -213,52 +214,64 @@ def test_the_length_is_estimated_from_the_share_read():
 
 def test_the_time_left_knows_rows():
     left = TimeLeft()
-    assert left.after(0.0, 0, 10_000, (0.0, 0.0)) is None
-    assert left.after(2.0, 2000, 10_000, (0.0, 0.0)) == pytest.approx(8.0)
-    assert left.after(3.0, 3000, None, (0.0, 0.0)) is None
+    assert left.after(0.0, 0, 10_000, WorkOfFits(0.0, 0.0)) is None
+    assert left.after(2.0, 2000, 10_000, WorkOfFits(0.0, 0.0)) == pytest.approx(8.0)
+    assert left.after(3.0, 3000, None, WorkOfFits(0.0, 0.0)) is None
     # slower since: the last ten seconds count
     for second in range(3, 15):
-        left.after(1.0 + second, 3000 + 10 * second, 10_000, (0.0, 0.0))
-    assert left.after(16.0, 3150, 10_000, (0.0, 0.0)) == pytest.approx(685.0)
+        left.after(1.0 + second, 3000 + 10 * second, 10_000, WorkOfFits(0.0, 0.0))
+    assert left.after(16.0, 3150, 10_000, WorkOfFits(0.0, 0.0)) == pytest.approx(685.0)
 
 
 def test_the_time_left_carries_the_speed_of_searches_forward():
     left = TimeLeft()
     left.begin(0.0)
-    left.after(0.0, 0, 10_000, (0.0, 40.0))
+    left.after(0.0, 0, 10_000, WorkOfFits(0.0, 40.0))
     # a search took a minute, and 1 000 rows a second beside it; four of its size are to come
     left.fitted(60.0)
-    assert left.after(62.0, 2000, 10_000, (10.0, 40.0)) == pytest.approx(8.0 + 4 * 60.0)
+    assert left.after(62.0, 2000, 10_000, WorkOfFits(10.0, 40.0)) == pytest.approx(8.0 + 4 * 60.0)
     # half as fast from here: 120 + 60 seconds for 20 units of work
     left.fitted(120.0)
-    assert left.after(183.0, 3000, 10_000, (20.0, 30.0)) == pytest.approx(7.0 + 30 * 9.0)
+    assert left.after(183.0, 3000, 10_000, WorkOfFits(20.0, 30.0)) == pytest.approx(7.0 + 30 * 9.0)
     # another model takes over, whose own work counts from 0
     left.fitted(9.0)
-    assert left.after(193.0, 4000, 10_000, (1.0, 2.0)) == pytest.approx(6.0 + 2 * 9.0)
+    assert left.after(193.0, 4000, 10_000, WorkOfFits(1.0, 2.0)) == pytest.approx(6.0 + 2 * 9.0)
+
+
+def test_the_last_fit_takes_what_the_slowest_large_one_took():
+    left = TimeLeft()
+    left.begin(0.0)
+    left.after(0.0, 0, 10_000, WorkOfFits(0.0, 40.0, 100.0))
+    # small ones are slow, and a search that promises nothing ends early
+    for seconds, rows, work in ((3.0, 1000, 1.0), (20.0, 2000, 11.0), (1.0, 3000, 31.0)):
+        left.fitted(seconds)
+        told = left.after(24.0 + rows / 1e3, rows, 10_000, WorkOfFits(work, 40.0, 100.0), True)
+    assert told == pytest.approx(7.0 + 40 * 24 / 31 + 100 * 2.0)
 
 
 def test_a_model_that_is_continued_had_its_fits_before():
     left = TimeLeft()
     left.begin(1000.0)
-    left.after(0.0, 0, 10_000, (1000.0, 10.0))
+    left.after(0.0, 0, 10_000, WorkOfFits(1000.0, 10.0))
     left.fitted(5.0)
-    assert left.after(7.0, 2000, 10_000, (1005.0, 5.0)) == pytest.approx(8.0 + 5.0)
+    assert left.after(7.0, 2000, 10_000, WorkOfFits(1005.0, 5.0)) == pytest.approx(8.0 + 5.0)
 
 
 def test_the_work_of_the_default_s_fits_is_known_beforehand():
     model = OnlineKernelClassifier(n_components=40)
-    assert model.work_of_fits(1000) == (0.0, 0.0)
+    assert model.work_of_fits(1000) == (0.0, 0.0, 0.0)
     many = RNG.normal(size=(5000, 3))
     model.partial_fit(many[:1100], many[:1100, 0] > 0)
-    done, to_come = model.work_of_fits(3900)
-    assert min(done, to_come) > 0
-    assert model.work_of_fits(3900) == (done, to_come)
+    done, to_come, last = model.work_of_fits(3900)
+    assert min(done, to_come, last) > 0
+    assert model.work_of_fits(3900) == (done, to_come, last)
     # while the next search is being made, its share counts as done
     model.partial_fit(many[1100:4080], many[1100:4080, 0] > 0)
-    later, rest = model.work_of_fits(920)
+    later, rest, again = model.work_of_fits(920)
     assert done < later < done + to_come
     assert later + rest == pytest.approx(done + to_come)
-    assert PAClassifier().fit(X, X[:, 0] > 0).work_of_fits(1000) == (0.0, 0.0)
+    assert again == last
+    assert PAClassifier().fit(X, X[:, 0] > 0).work_of_fits(1000) == (0.0, 0.0, 0.0)
 
 
 def test_what_goes_on_in_parts_is_told_once_with_all_its_seconds(monkeypatch):

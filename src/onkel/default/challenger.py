@@ -31,6 +31,7 @@ from onkel.explicit.model import ExplicitModel
 from onkel.losses import Loss
 from onkel.maps.base import FeatureMap
 from onkel.merging import require_same
+from onkel.model.contract import WorkOfFits
 from onkel.model.labels import targets_of
 from onkel.rules.base import Rule, RuleKind
 from onkel.state import Array, Fields, Flag, Part, State, Stateful, Whole, require
@@ -209,7 +210,7 @@ class RestartingModel(Stateful):
         challenger.map.postpone(postpones_search(self.unfitted))
         return challenger
 
-    def work_of_fits(self, rows: int) -> tuple[float, float]:
+    def work_of_fits(self, rows: int) -> WorkOfFits:
         """As of the model that predicts; challengers cannot be foreseen."""
         return self.current.work_of_fits(rows)
 

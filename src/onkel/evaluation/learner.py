@@ -12,6 +12,7 @@ from onkel.learners.checking import by_group
 from onkel.learners.classification import OnlineClassifier
 from onkel.learners.predictions import Predictions
 from onkel.learners.regression import OnlineRegressor
+from onkel.model.contract import WorkOfFits
 from onkel.pipeline import StreamModel
 from onkel.pipeline.statistics import is_fitted
 from onkel.sklearn_bases import BaseEstimator
@@ -78,12 +79,12 @@ def link_of(model: object) -> str | None:
     return estimator.probability_link if isinstance(estimator, OnlineClassifier) else None
 
 
-def work_of_fits(model: object, rows: int) -> tuple[float, float]:
-    """Work of a model's fits so far, and of those due in the next ``rows`` rows; 0 if unknown."""
+def work_of_fits(model: object, rows: int) -> WorkOfFits:
+    """Work of a model's fits so far, and of those to come with the next ``rows`` rows."""
     estimator = model.estimator if isinstance(model, StreamModel) else model
     if isinstance(estimator, (OnlineClassifier, OnlineRegressor)):
         return estimator.work_of_fits(rows)
-    return 0.0, 0.0
+    return WorkOfFits()
 
 
 def as_learner(model: Any) -> BlockLearner:

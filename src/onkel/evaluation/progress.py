@@ -30,6 +30,7 @@ class RunProgress:
     time left; above it a row of the table at every checkpoint, as Vowpal Wabbit prints them.
     Elsewhere: nothing, unless ``table`` asks for the table. ``total``: the rows to come, if known;
     ``fraction``: gives the share of the source that has been read, where they are not.
+    ``fits_last``: a last fit on all rows follows the last of them.
     """
 
     def __init__(
@@ -40,6 +41,7 @@ class RunProgress:
         total: int | None = None,
         fraction: Callable[[], float | None] | None = None,
         table: bool | None = None,
+        fits_last: bool = False,
     ) -> None:
         self.console = console
         self.title = title
@@ -47,6 +49,7 @@ class RunProgress:
         self.fraction = fraction
         self.table: bool = console.is_terminal if table is None else table
         self.show_bar: bool = console.is_terminal
+        self.fits_last = fits_last
         self._bar: Any = None
         self._task: Any = None
         self._headed = False
@@ -115,7 +118,7 @@ class RunProgress:
         total = self._total(run.n_rows)
         self._left.begin(run.work_before)
         work = run.work_of_fits(0 if total is None else max(int(total) - run.n_rows, 0))
-        left = self._left.after(now - compile_seconds(), run.n_rows, total, work)
+        left = self._left.after(now - compile_seconds(), run.n_rows, total, work, self.fits_last)
         self._bar.update(
             self._task,
             completed=run.n_rows,

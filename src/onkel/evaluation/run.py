@@ -25,6 +25,7 @@ from onkel.evaluation.result import CurveRow, PrequentialResult, rate
 from onkel.evaluation.tally import Tally
 from onkel.learners.predictions import Predictions
 from onkel.metrics import Metric, metrics_of
+from onkel.model.contract import WorkOfFits
 from onkel.numerics.compiling import compile_seconds
 from onkel.pipeline import StreamModel
 from onkel.state import State
@@ -111,7 +112,7 @@ class PrequentialRun:
         self._part: Tally | None = None
         self._began = time.perf_counter() if began is None else began
         #: work of the fits that the model had made when the run began
-        self.work_before: float = self.work_of_fits(0)[0]
+        self.work_before: float = self.work_of_fits(0).so_far
 
     @property
     def curve(self) -> list[CurveRow]:
@@ -139,8 +140,8 @@ class PrequentialRun:
         totals = self._all.curve.totals
         return rate(totals.n_rows - totals.untimed_rows, totals.learn_seconds)
 
-    def work_of_fits(self, rows: int) -> tuple[float, float]:
-        """Work of the model's fits so far, and of those due in the next ``rows`` rows."""
+    def work_of_fits(self, rows: int) -> WorkOfFits:
+        """Work of the model's fits so far, and of those to come with the next ``rows`` rows."""
         return work_of_fits(self.model, rows)
 
     def warm_up(self, block: Block) -> None:

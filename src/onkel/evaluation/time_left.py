@@ -1,27 +1,35 @@
 """How long a run still takes, by what its rows and its fits took so far.
 
-Rows go on at the speed of the last ones. A search between them takes as long as hundreds or
-thousands of rows, and the next one, on twice the rows, takes twice as long. When fits are due, and
-how much work each of them is, is known beforehand. So the work of those to come takes, unit by
-unit, what the work of those so far took.
+Rows go on at the speed of the last ones. A search between them takes as long as thousands of rows,
+and the next one, on twice the rows, takes twice as long. When fits are due, and how much work each
+of them is at most, is known beforehand. So the work of those to come takes, unit by unit, what the
+work of those so far took. Some searches end early, as they promise no gain, and others are taken to
+do so as often. The last fit never does: it takes what the slowest of the large ones took.
 """
 
 from __future__ import annotations
 
+from onkel.model.contract import WorkOfFits
+
 _RECENT = 10.0
 """The speed of rows is that of so many seconds."""
-_FEWEST = 1.0
+_FEWEST = 0.25
 """Seconds of rows from which on there is a speed."""
+_LARGE = 0.125
+"""A large fit is at least this share of the work so far."""
 
 
 class TimeLeft:
     """Seconds left, asked after every block. Compiling is on none of its clocks."""
 
     def __init__(self) -> None:
-        self._fitting = 0.0
-        self._work = 0.0
-        self._last_work: float | None = None
         self._marks: list[tuple[float, int]] = []
+        #: seconds and work of all fits, and at the block before
+        self._fitting, self._fitting_before = 0.0, 0.0
+        self._work = 0.0
+        self._work_before: float | None = None
+        #: work of the fits of each block, and seconds for a unit of it
+        self._fits: list[tuple[float, float]] = []
 
     def fitted(self, seconds: float) -> None:
         """A fit, or a part of one, took so long."""
@@ -29,22 +37,22 @@ class TimeLeft:
 
     def begin(self, work: float) -> None:
         """A run begins with a model whose fits so far were so much work."""
-        if self._last_work is None:
-            self._last_work = work
+        if self._work_before is None:
+            self._work_before = work
 
     def after(
-        self, now: float, rows: int, total: float | None, work: tuple[float, float]
+        self,
+        now: float,
+        rows: int,
+        total: float | None,
+        work: WorkOfFits,
+        fits_last: bool = False,
     ) -> float | None:
-        """Seconds for the rows up to ``total``; None while unknown.
+        """Seconds for the rows up to ``total``, and for a last fit then; None while unknown.
 
-        ``work``: of the fits so far, and of those that are due up to there.
+        ``work``: of the fits so far, and of those to come up to there.
         """
-        so_far, to_come = work
-        if self._last_work is None or so_far < self._last_work:
-            # a model that began anew has taken over
-            self._last_work = 0.0
-        self._work += so_far - self._last_work
-        self._last_work = so_far
+        self._count_fits(work.so_far)
         self._marks.append((now - self._fitting, rows))
         while len(self._marks) > 2 and self._marks[-1][0] - self._marks[1][0] > _RECENT:
             self._marks.pop(0)
@@ -52,6 +60,21 @@ class TimeLeft:
         if total is None or last == first or ended - began < _FEWEST:
             return None
         of_rows = max(total - rows, 0) * (ended - began) / (last - first)
-        if not to_come:
+        of_last = work.last if fits_last else 0.0
+        if not work.to_come and not of_last:
             return of_rows
-        return of_rows + to_come * self._fitting / self._work if self._work else None
+        if not self._work:
+            return None
+        large = [pace for done, pace in self._fits if done >= _LARGE * self._work]
+        usual = self._fitting / self._work
+        return of_rows + work.to_come * usual + of_last * max(large, default=usual)
+
+    def _count_fits(self, so_far: float) -> None:
+        if self._work_before is None or so_far < self._work_before:
+            # a model that began anew has taken over
+            self._work_before = 0.0
+        done = so_far - self._work_before
+        if done:
+            self._fits.append((done, (self._fitting - self._fitting_before) / done))
+        self._work += done
+        self._work_before, self._fitting_before = so_far, self._fitting

@@ -17,7 +17,7 @@ from onkel.explicit.training_loop import TrainingLoop
 from onkel.explicit.weights import Weights
 from onkel.losses import Loss
 from onkel.maps.base import Change, FeatureMap
-from onkel.model.contract import Model, diverged
+from onkel.model.contract import Model, WorkOfFits, diverged
 from onkel.model.labels import targets_of, targets_of_fit
 from onkel.model.warmup import Warmup
 from onkel.numerics.notices import working
@@ -204,16 +204,18 @@ class ExplicitModel(Model):
     def _fit_of(self, due: int) -> str:
         return f"{self.fits} to {due:,} rows"
 
-    def work_of_fits(self, rows: int) -> tuple[float, float]:
+    def work_of_fits(self, rows: int) -> WorkOfFits:
         if self.warmup is None:
-            return 0.0, 0.0
+            return WorkOfFits()
         count, ahead = self.warmup.count, self.ahead
         done = 0.0 if ahead is None else ahead.share * self.map.work_of_fit(ahead.due)
         # of the rows that are kept: with columns that came since, there would be room for fewer
-        last = self.warmup.n_rows
-        so_far = self.map.work_of_fits(0, count, last)
-        to_come = self.map.work_of_fits(count, count + rows, last)
-        return so_far + done, max(to_come - done, 0.0)
+        last, end = self.warmup.n_rows, count + rows
+        return WorkOfFits(
+            self.map.work_of_fits(0, count, last) + done,
+            max(self.map.work_of_fits(count, end, last) - done, 0.0),
+            self.map.work_of_last_fit(end) if end < last else 0.0,
+        )
 
     def refit(self) -> None:
         if self.warmup is None:

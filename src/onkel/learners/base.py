@@ -20,6 +20,7 @@ from onkel.learners.declaration import Row, declared, param
 from onkel.learners.importance import importances
 from onkel.learners.learning import Rows, key_error, learn
 from onkel.losses import Loss, parse_loss
+from onkel.model.contract import WorkOfFits
 from onkel.model.transaction import RowLog, locked, signals_wait
 from onkel.numerics.arrays import as_dense
 from onkel.parameters import flags, non_negative, one_of
@@ -153,12 +154,12 @@ class OnlineEstimator(BaseEstimator):
         own = 0 if self.memory_ is None else nbytes(self.memory_.get_state())
         return own + nbytes(self.model_.get_state())
 
-    def work_of_fits(self, rows: int) -> tuple[float, float]:
+    def work_of_fits(self, rows: int) -> WorkOfFits:
         """How much work all searches and fits so far were, and those of the next ``rows`` rows.
 
         In multiplications, so that their ratio says how long the rest may take.
         """
-        return self.model_.work_of_fits(rows) if self.__sklearn_is_fitted__() else (0.0, 0.0)
+        return self.model_.work_of_fits(rows) if self.__sklearn_is_fitted__() else WorkOfFits()
 
     @property
     def changes_(self) -> list[int]:

@@ -104,6 +104,10 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         """
         return 0
 
+    def work_of_last_fit(self, n: int) -> int:
+        """The work of `fit_last` on n rows, and of their replay."""
+        return 0
+
     def start(self, d: int, dtype: DTypeLike) -> None:
         """Check the parameters and begin for rows of d columns."""
         flags(self)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Self
+from typing import NamedTuple, Self
 
 import numpy as np
 
@@ -36,6 +36,17 @@ def diverged(row: int, scores: np.ndarray | None = None) -> DivergenceError:
     )
     error.scores = scores
     return error
+
+
+class WorkOfFits(NamedTuple):
+    """How much work fits on first rows are, in multiplications; 0 where they take little time."""
+
+    #: of those so far
+    so_far: float = 0.0
+    #: of those that are due while some more rows come
+    to_come: float = 0.0
+    #: of `Model.consolidate` after these rows
+    last: float = 0.0
 
 
 class Model(Stateful):
@@ -257,12 +268,9 @@ class Model(Stateful):
             self.refit()
         return b
 
-    def work_of_fits(self, rows: int) -> tuple[float, float]:
-        """The work of the fits so far, and of those due while the next ``rows`` rows come.
-
-        In multiplications, as the map counts them; 0 where fits take little time.
-        """
-        return 0.0, 0.0
+    def work_of_fits(self, rows: int) -> WorkOfFits:
+        """The work of fits so far, and of those to come with the next ``rows`` rows."""
+        return WorkOfFits()
 
     def consolidate(self) -> None:
         """Fit once more on all rows that are kept, where that may help, and replay them."""

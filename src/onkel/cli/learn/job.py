@@ -285,7 +285,12 @@ class LearnJob:
         console = stderr()
         loud = not self.options.as_json and (console.is_terminal or self.options.verbose)
         return RunProgress(
-            console, self.algorithm, total=total, fraction=stream.progress, table=loud
+            console,
+            self.algorithm,
+            total=total,
+            fraction=stream.progress,
+            table=loud,
+            fits_last=self.options.save is not None,
         )
 
 

@@ -172,6 +172,11 @@ class FitSchedule(FeatureMap):
             work += work_of_search(seen, self.n_components, self._steps_for(seen))
         return work
 
+    def work_of_last_fit(self, n: int) -> int:
+        if not self.search_steps or n < self._first_search:
+            return 0
+        return n * self.work_of_row() + work_of_search(n, self.n_components, self._steps_at_last(n))
+
     def work_of_fits(self, start: int, end: int, last: int | None = None) -> int:
         last = self.warmup_rows() if last is None else last
         work, due = 0, start
