@@ -171,8 +171,41 @@ def test_a_packed_source_that_is_cut_off(rows):
     result = run("learn", packed, "-t", "label", "-a", "pa")
     assert result.exit_code == 2
     assert "cannot be read to its end" in result.stderr
+    assert "its xz data are cut off" in result.stderr
     packed.write_bytes(b"no xz at all")
-    assert "cannot be read to its end" in run("learn", packed, "-t", "label").stderr
+    result = run("learn", packed, "-t", "label")
+    assert "cannot be read to its end: its name says xz" in result.stderr
+
+
+@pytest.mark.parametrize("ending", ["gz", "bz2", "zst"])
+def test_what_does_not_belong_to_a_packed_source(rows, ending):
+    data = rows.read_bytes()
+    pack = {"gz": gzip.compress, "bz2": bz2.compress}.get(ending)
+    whole = pack(data) if pack else pa.Codec("zstd").compress(data, asbytes=True)
+    packed = rows.with_suffix(f".csv.{ending}")
+    for there in (whole + b"what follows", data):
+        packed.write_bytes(there)
+        result = run("learn", packed, "-t", "label", "-a", "pa")
+        assert result.exit_code == 2
+        assert "not all of it is; cut off what does not belong" in " ".join(result.stderr.split())
+    packed.write_bytes(whole[:-20])
+    assert "data are cut off" in run("learn", packed, "-t", "label", "-a", "pa").stderr
+
+
+def test_json_that_is_no_json_lines_is_told_how_to_become_it(tmp_path):
+    rows = [{"a": k, "label": k % 2} for k in range(50)]
+    path = tmp_path / "rows.json"
+    path.write_text("\n".join(map(json.dumps, rows)))
+    assert learn_json(path, "-a", "pa")["n_rows"] == 50
+    for text, how in (
+        (json.dumps(rows), "jq -c '.[]' rows.json > rows.jsonl"),
+        (json.dumps(rows, indent=1), "jq -c '.[]' rows.json > rows.jsonl"),
+        ("\n".join(json.dumps(row, indent=1) for row in rows), "jq -c . rows.json > rows.jsonl"),
+    ):
+        path.write_text(text)
+        result = run("learn", path, "-a", "pa", "-t", "label")
+        assert result.exit_code == 2
+        assert how in " ".join(result.stderr.split())
 
 
 def test_objects_in_objects_are_columns(tmp_path):
@@ -303,3 +336,17 @@ def test_notes_are_broken_between_words_on_a_terminal(terminal):
     note("speeds and times are medians of all the runs")
     said = re.sub(r"\x1b\[[0-9;]*m", "", terminal.getvalue())
     assert said.split("\n")[0].rstrip() == "speeds and times are medians of all the"
+
+
+@pytest.mark.parametrize("written", ["True", "true"])
+def test_flags_are_named_in_a_score_as_they_are_predicted(tmp_path, written):
+    no = written.replace("T", "F").replace("t", "f").replace("rue", "alse")
+    lines = [f"{k * 7 % 50},{written if k * 7 % 50 > 20 else no}" for k in range(300)]
+    path, model = tmp_path / "f.csv", tmp_path / "f.onkel"
+    path.write_text("\n".join(["a,label", *lines, ""]))
+    told = run("learn", path, "-t", "label", "-a", "fogd", "-o", model).stdout
+    assert re.search(r"recall +false [\d.]+ %, true [\d.]+ %", told)
+    assert re.search(r"classes +false, true", run("info", model).stdout)
+    assert re.search(r"label: (true|false)\b", run("explain", model, path).stdout)
+    run("predict", model, path, "-o", tmp_path / "p.csv")
+    assert (tmp_path / "p.csv").read_text().splitlines()[1] in ("true", "false")

@@ -264,6 +264,21 @@ def test_whole_numbers_of_json_are_handed_on_exactly(tmp_path, learned):
     assert [float(row[1]) for row in kept] == [row["late"] for row in rows]
 
 
+@pytest.mark.parametrize("small", [0, 150, 30_000])
+def test_whole_numbers_beyond_64_bits_are_handed_on_exactly(tmp_path, small):
+    """Also where the first of them, or of the first chunk, still have 64 bits."""
+    keys = [k if k < small else 2**64 + 7919 * k for k in range(small + 200)]
+    rows = [{"id": key, "a": k % 3, "y": k % 2} for k, key in enumerate(keys)]
+    (tmp_path / "k.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    learn = "learn", tmp_path / "k.jsonl", "-t", "y", "-a", "pa", "--exclude", "id"
+    run(*learn, "-o", tmp_path / "k.onkel")
+    more = "predict", tmp_path / "k.onkel", tmp_path / "k.jsonl", "-o", tmp_path / "p.csv"
+    result = run(*more, "--keep", "id")
+    assert result.exit_code == 0, result.output
+    kept = [line.split(",")[0] for line in (tmp_path / "p.csv").read_text().splitlines()[1:]]
+    assert [key.strip('"') for key in kept] == [str(key) for key in keys]
+
+
 def test_keys_are_handed_on_as_they_are_written(tmp_path):
     """No digit is rounded and no zero lost, even if the model learned from them."""
     keys = [10**16 + 7919 * k * k for k in range(200)]

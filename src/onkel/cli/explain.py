@@ -77,12 +77,14 @@ def _show(found: dict[str, Any], model: Any) -> None:
     from rich.text import Text
 
     from onkel.cli.console import plain_table, stdout
+    from onkel.evaluation.formatting import label_text
 
     label, share = found["prediction"], found["probability"]
     if model.task == "regression":
         what, mean = f"{label:.6g}", "prediction"
     else:
-        what = f"{label}" + ("" if share is None else f" ({100 * share:.1f} %)")
+        label = label_text(label)
+        what = label + ("" if share is None else f" ({100 * share:.1f} %)")
         mean = f"score of {label!r}"
     title = f"{model.encoder.target or 'prediction'}: {what}"
     table = plain_table(title=Text(title), title_justify="left")

@@ -67,7 +67,7 @@ def _show(found: dict[str, Any]) -> None:
 
 def _lines(found: dict[str, Any]) -> list[tuple[str, str]]:
     from onkel.cli.tables import waiting_text
-    from onkel.evaluation.formatting import bytes_text, listed
+    from onkel.evaluation.formatting import bytes_text, label_text, listed
     from onkel.evaluation.run_summary import score_lines
     from onkel.metrics import METRICS
 
@@ -80,7 +80,7 @@ def _lines(found: dict[str, Any]) -> list[tuple[str, str]]:
     target = f" of {found['target']}" if found["target"] else ""
     lines.append(("task", found["task"] + target))
     if found["classes"] is not None:
-        lines.append(("classes", listed(found["classes"])))
+        lines.append(("classes", listed([label_text(label) for label in found["classes"]])))
     features = found["n_features"] or 0
     lines.append(("rows", f"{found['n_rows']:,} × {features:,} features"))
     if found["score"]:

@@ -11,6 +11,7 @@ from scipy.special import softmax
 
 from onkel.default.calibration import Calibration
 from onkel.evaluation.bounds import RunSets
+from onkel.evaluation.formatting import label_text
 from onkel.state import (
     Array,
     Field,
@@ -105,14 +106,16 @@ class ClassCounts(Stateful):
         if self.confusion is not None:
             seen |= self.confusion.any(axis=0)
         order = [k for k in order if seen[k]]
-        recall = {str(names[k]): self.right[k] / self.total[k] for k in order if self.total[k]}
+        recall = {
+            label_text(names[k]): self.right[k] / self.total[k] for k in order if self.total[k]
+        }
         found: dict[str, Any] = {
             "balanced_accuracy": 100.0 * float(np.mean(list(recall.values()))),
             "recall": {name: 100.0 * float(value) for name, value in recall.items()},
         }
         if self.confusion is not None:
             found["confusion"] = {
-                "labels": [str(names[k]) for k in order],
+                "labels": [label_text(names[k]) for k in order],
                 "rows": self.confusion[np.ix_(order, order)].tolist(),
             }
         return found

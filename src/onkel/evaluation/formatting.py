@@ -44,6 +44,15 @@ def duration(seconds: float) -> str:
     return f"{int(seconds) // 60} min {int(seconds) % 60:02d} s"
 
 
+def label_text(label: object) -> str:
+    """A label as files hold it: a flag is true or false.
+
+    >>> label_text(True), label_text(3), label_text("yes")
+    ('true', '3', 'yes')
+    """
+    return str(label).lower() if isinstance(label, bool) else str(label)
+
+
 def clock(seconds: int) -> str:
     """Whole seconds, as they are counted down.
 

@@ -8,6 +8,7 @@ from codecs import BOM_UTF8
 from collections.abc import Callable
 from functools import partial
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -22,6 +23,8 @@ from onkel.streams.text import TextSource
 
 _TYPES = {"number": pa.float64(), "flag": pa.bool_(), "text": pa.string(), "empty": pa.null()}
 _FITS = {"number": (int, float), "flag": (bool,), "text": (str,), "time": (str,)}
+# whole numbers beyond 64 bits, as far as Arrow has them: 38 digits
+_WIDE = pa.decimal128(38, 0)
 _ERRORS = (pa.ArrowException, UnicodeDecodeError)
 
 Line = tuple[int, bytes]
@@ -110,6 +113,8 @@ class JsonlSource(TextSource):
             kind = self.kinds.get(name)
             if kind in (None, "number") and pa.types.is_integer(t):
                 return t
+            if kind in (None, "number") and _whole_beyond_64_bits(column):
+                return _WIDE
             if kind in (None, "time") and kind_of(t) in ("time", "text"):
                 return pa.string()
         if self.kinds.get(name, "time") not in ("time", "empty"):
@@ -166,13 +171,14 @@ class JsonlSource(TextSource):
         if self._awaits():
             schema |= self._new_keys(lines)
         good = _readable(lines, schema)
-        whole = [name for name, t in schema.items() if pa.types.is_integer(t)]
-        for names in (*([name] for name in whole), whole):
-            wider = schema | dict.fromkeys(names, pa.float64())
-            if good < len(lines) and (wide := _readable(lines, wider)) > good:
-                good, schema = wide, wider
-                self.types.update(dict.fromkeys(names, pa.float64()))
-                self._changed()
+        whole = [n for n, t in schema.items() if pa.types.is_integer(t) or pa.types.is_decimal(t)]
+        for t in (_WIDE, pa.float64()):
+            for names in (*([name] for name in whole), whole):
+                wider = schema | dict.fromkeys(names, t)
+                if good < len(lines) and (wide := _readable(lines, wider)) > good:
+                    good, schema = wide, wider
+                    self.types.update(dict.fromkeys(names, t))
+                    self._changed()
         gaps: list[tuple[int, str]] = []
         if good < len(lines) and self.reading.bad_values == "missing":
             lines, gaps = self._mended(lines, schema)
@@ -272,7 +278,8 @@ def _reason(number: int, line: bytes, row: int, types: Types) -> DataError:
     except (ValueError, RecursionError):
         found = None
     if not isinstance(found, dict):
-        return DataError(f"{at}{shorten(shown)} is not a JSON object", row=row, value=shown)
+        why = f"{at}{shorten(shown)} is not a JSON object{_how_to_split(shown)}"
+        return DataError(why, row=row, value=shown)
     for name, value in found.items():
         what = _misfit(name, value, types.get(name))
         if what:
@@ -284,6 +291,27 @@ def _reason(number: int, line: bytes, row: int, types: Types) -> DataError:
     except _ERRORS as error:
         why = str(error).split(" in row ")[0]
     return DataError(f"{at}{shorten(shown)} cannot be read: {why}", row=row, value=shown)
+
+
+def _whole_beyond_64_bits(column: pa.ChunkedArray) -> bool:
+    """Whether the numbers may all be whole, and some are too large for 64 bits."""
+    if not pa.types.is_floating(column.type) or not len(known := column.drop_null()):
+        return False
+    numbers = known.to_numpy()
+    return bool((numbers == np.trunc(numbers)).all() and np.abs(numbers).max() >= 2.0**63)
+
+
+def _how_to_split(line: str) -> str:
+    """What to do with a file that is one array, or whose objects stand on several lines."""
+    begins = line.lstrip()[:1]
+    if begins == "[":
+        return (
+            "; JSON Lines has one object a line, and no array around them: "
+            "jq -c '.[]' rows.json > rows.jsonl makes them"
+        )
+    if begins == "{" and not line.rstrip().endswith("}"):
+        return "; JSON Lines has one object a line: jq -c . rows.json > rows.jsonl puts each on one"
+    return ""
 
 
 def _misfit(name: str, value: object, t: pa.DataType | None) -> str:

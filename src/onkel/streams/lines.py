@@ -101,6 +101,13 @@ class _Decoded:
                 return text.encode()
 
 
+# What unpackers say of bytes that are not packed, and of packed data without their end.
+_NOT_PACKED = (
+    "incorrect header", "unknown compression method", "Input format not supported",
+    "not bz2-compressed", "Unknown frame descriptor",
+)  # fmt: skip
+_CUT_OFF = "Truncated compressed stream", "ended before the end-of-stream marker"
+
 # Large enough to keep a parser busy, small enough for the rows to stay in the cache.
 CHUNK_BYTES = 1 << 20
 _LONGEST = 1 << 26
@@ -168,7 +175,20 @@ def line_chunks(
             source=ref.name,
         ) from None
     except (OSError, EOFError, lzma.LZMAError) as error:
-        raise DataError(f"cannot be read to its end: {error}", source=ref.name) from None
+        raise DataError(f"cannot be read to its end: {_why(error, ref)}", source=ref.name) from None
+
+
+def _why(error: Exception, ref: FileRef) -> str:
+    """What is wrong with packed data, in plain words."""
+    text = str(error)
+    if ref.compression and any(word in text for word in _NOT_PACKED):
+        return (
+            f"its name says {ref.compression}, and not all of it is; cut off what does not belong, "
+            "or unpack it"
+        )
+    if ref.compression and any(word in text for word in _CUT_OFF):
+        return f"its {ref.compression} data are cut off; copy the whole file again"
+    return text
 
 
 def _chunks(stream: Any, raw: Any, ref: FileRef, quotes: bool, size: int) -> Iterator[Chunk]:
