@@ -5,6 +5,7 @@ from __future__ import annotations
 import html.parser
 import io
 import re
+import time
 from pathlib import Path
 
 import numpy as np
@@ -214,6 +215,7 @@ def test_the_length_is_estimated_from_the_share_read():
 
 def test_the_time_left_knows_rows():
     left = TimeLeft()
+    left.begin(0.0, 0, 0.0)
     assert left.after(0.0, 0, 10_000, WorkOfFits(0.0, 0.0)) is None
     assert left.after(2.0, 2000, 10_000, WorkOfFits(0.0, 0.0)) == pytest.approx(8.0)
     assert left.after(3.0, 3000, None, WorkOfFits(0.0, 0.0)) is None
@@ -225,8 +227,7 @@ def test_the_time_left_knows_rows():
 
 def test_the_time_left_carries_the_speed_of_searches_forward():
     left = TimeLeft()
-    left.begin(0.0)
-    left.after(0.0, 0, 10_000, WorkOfFits(0.0, 40.0))
+    left.begin(0.0, 0, 0.0)
     # a search took a minute, and 1 000 rows a second beside it; four of its size are to come
     left.fitted(60.0)
     assert left.after(62.0, 2000, 10_000, WorkOfFits(10.0, 40.0)) == pytest.approx(8.0 + 4 * 60.0)
@@ -240,21 +241,20 @@ def test_the_time_left_carries_the_speed_of_searches_forward():
 
 def test_the_last_fit_takes_what_the_slowest_large_one_took():
     left = TimeLeft()
-    left.begin(0.0)
-    left.after(0.0, 0, 10_000, WorkOfFits(0.0, 40.0, 100.0))
+    left.begin(0.0, 0, 0.0)
     # small ones are slow, and a search that promises nothing ends early
-    for seconds, rows, work in ((3.0, 1000, 1.0), (20.0, 2000, 11.0), (1.0, 3000, 31.0)):
+    for seconds, now, work in ((3.0, 4.0, 1.0), (20.0, 25.0, 11.0), (1.0, 27.0, 31.0)):
         left.fitted(seconds)
-        told = left.after(24.0 + rows / 1e3, rows, 10_000, WorkOfFits(work, 40.0, 100.0), True)
+        rows = 1000 + len(left._fits) * 1000
+        told = left.after(now, rows, 10_000, WorkOfFits(work, 40.0, 100.0), True)
     assert told == pytest.approx(7.0 + 40 * 24 / 31 + 100 * 2.0)
 
 
 def test_a_model_that_is_continued_had_its_fits_before():
     left = TimeLeft()
-    left.begin(1000.0)
-    left.after(0.0, 0, 10_000, WorkOfFits(1000.0, 10.0))
+    left.begin(0.0, 7000, 1000.0)
     left.fitted(5.0)
-    assert left.after(7.0, 2000, 10_000, WorkOfFits(1005.0, 5.0)) == pytest.approx(8.0 + 5.0)
+    assert left.after(7.0, 9000, 10_000, WorkOfFits(1005.0, 5.0)) == pytest.approx(1.0 + 5.0)
 
 
 def test_the_work_of_the_default_s_fits_is_known_beforehand():
@@ -283,6 +283,25 @@ def test_what_goes_on_in_parts_is_told_once_with_all_its_seconds(monkeypatch):
         progress.busy("searching, fitted to 4,096 rows")
         end()
     assert loud.file.getvalue() == "searching, fitted to 4,096 rows took 5.5 s\n"
+
+
+@pytest.mark.parametrize("width", [80, 120, 200])
+def test_the_bar_stays_on_one_line(width):
+    told = Console(file=io.StringIO(), force_terminal=True, width=width, height=20)
+    with RunProgress(told, "okl", total=10**6) as progress:
+        progress.busy("searching landmarks and widths, fitted to 65,536 rows")
+        progress._bar.update(
+            progress._task, completed=97_775, error="mistakes 14.75 %", speed="1.08k rows/s",
+            ends=time.perf_counter() + 100.0,
+        )  # fmt: skip
+        table = progress._bar.make_tasks_table(progress._bar.tasks)
+        lines = told.render_lines(table)
+        shown = "".join(segment.text for segment in lines[0])
+    assert len(lines) == 1
+    assert "okl" in shown
+    assert ("fitted to 65,536 rows" in shown) == (width >= 130)
+    assert "97,775 rows" in shown
+    assert "left" in shown
 
 
 def test_the_bar_counts_down_while_a_block_takes_long(monkeypatch):

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 _LONG = 1.0
 """What is done between rows gets a line of the table if it takes more seconds than this."""
+_BESIDE = 66
+"""Columns that the bar and the numbers beside it need."""
 _REFRESH = 0.1
 """Seconds between two updates of the bar: an update at every block would cost time."""
 
@@ -58,6 +60,7 @@ class RunProgress:
         #: seconds so far of what goes on in parts
         self._parts: dict[str, float] = {}
         self._left = TimeLeft()
+        self._entered = 0.0
 
     def __enter__(self) -> RunProgress:
         if self.show_bar:
@@ -67,6 +70,7 @@ class RunProgress:
             )
             self._bar.start()
         notices.begin(self)
+        self._entered = time.perf_counter() - compile_seconds()
         return self
 
     def __exit__(self, *error: object) -> None:
@@ -105,7 +109,9 @@ class RunProgress:
         return working
 
     def _show_doing(self, text: str) -> None:
-        doing = f" · {text}" if text else ""
+        room = max(self.console.width - len(self.title) - _BESIDE, 0)
+        doing = f" · {text}" if len(text) <= room else f" · {text[: room - 1]}…" if room > 1 else ""
+        doing = doing if text else ""
         if self._bar is not None and self._bar.tasks[0].fields["doing"] != doing:
             self._bar.update(self._task, doing=doing)
 
@@ -116,7 +122,7 @@ class RunProgress:
             return
         self._shown = now
         total = self._total(run.n_rows)
-        self._left.begin(run.work_before)
+        self._left.begin(self._entered, run.rows_before, run.work_before)
         work = run.work_of_fits(0 if total is None else max(int(total) - run.n_rows, 0))
         left = self._left.after(now - compile_seconds(), run.n_rows, total, work, self.fits_last)
         self._bar.update(
@@ -158,6 +164,7 @@ class RunProgress:
 
 def _bar(console: Console) -> Any:
     from rich.progress import BarColumn, Progress, ProgressColumn, TextColumn
+    from rich.table import Column
     from rich.text import Text
 
     class Left(ProgressColumn):
@@ -174,7 +181,7 @@ def _bar(console: Console) -> Any:
         TextColumn("{task.completed:,.0f} rows"),
         TextColumn("[cyan]{task.fields[speed]}"),
         TextColumn("[magenta]{task.fields[error]}"),
-        Left(),
+        Left(Column(no_wrap=True)),
         console=console,
         transient=True,
         expand=True,

@@ -111,7 +111,8 @@ class PrequentialRun:
         self._all = Tally(details, self._marks, self._measure, self._watch)
         self._part: Tally | None = None
         self._began = time.perf_counter() if began is None else began
-        #: work of the fits that the model had made when the run began
+        #: rows scored before the run, and work of the fits that the model had made then
+        self.rows_before: int = 0
         self.work_before: float = self.work_of_fits(0).so_far
 
     @property
@@ -215,6 +216,7 @@ class PrequentialRun:
     def set_state(self, state: State) -> None:
         """Continue a run that was cut off (see `get_state`); ModelFileError for another state."""
         self._all.set_state(state)
+        self.rows_before = self.n_rows
 
     def get_part(self) -> State | None:
         """Totals and curve since `begin_part`; None without it."""

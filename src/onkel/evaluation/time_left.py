@@ -27,7 +27,7 @@ class TimeLeft:
         #: seconds and work of all fits, and at the block before
         self._fitting, self._fitting_before = 0.0, 0.0
         self._work = 0.0
-        self._work_before: float | None = None
+        self._work_before = 0.0
         #: work of the fits of each block, and seconds for a unit of it
         self._fits: list[tuple[float, float]] = []
 
@@ -35,9 +35,10 @@ class TimeLeft:
         """A fit, or a part of one, took so long."""
         self._fitting += seconds
 
-    def begin(self, work: float) -> None:
-        """A run begins with a model whose fits so far were so much work."""
-        if self._work_before is None:
+    def begin(self, now: float, rows: int, work: float) -> None:
+        """A run began then, with a model of so many rows whose fits were so much work."""
+        if not self._marks:
+            self._marks.append((now, rows))
             self._work_before = work
 
     def after(
@@ -70,7 +71,7 @@ class TimeLeft:
         return of_rows + work.to_come * usual + of_last * max(large, default=usual)
 
     def _count_fits(self, so_far: float) -> None:
-        if self._work_before is None or so_far < self._work_before:
+        if so_far < self._work_before:
             # a model that began anew has taken over
             self._work_before = 0.0
         done = so_far - self._work_before
