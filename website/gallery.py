@@ -9,27 +9,18 @@ from __future__ import annotations
 
 import ast
 import contextlib
-import hashlib
 import io
 import os
-import pickle
 import re
-import sys
 import tempfile
 import textwrap
 import time
-from collections.abc import Callable
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
-from multiprocessing import get_context
-from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).resolve().parents[1]
+from website.kept import ROOT, STYLE, made
+
 SCRIPTS = ROOT / "examples"
-_CACHE = ROOT / ".gallery"
-STYLE = Path(__file__).with_name("gallery.mplstyle")
-_PARTS = ("gallery.mplstyle", "portraits.py", "gallery.py")
 
 CHAPTERS = {
     "Streams in time": [
@@ -103,14 +94,12 @@ def nav() -> list[Any]:
 def pages() -> dict[str, str | bytes]:
     """Each page and picture by its path."""
     examples = _examples()
-    made: dict[str, str | bytes] = {"gallery/index.md": _index(examples)}
+    files: dict[str, str | bytes] = {"gallery/index.md": _index(examples)}
     for example in examples.values():
-        made[f"gallery/{example.name}.md"] = _page(example)
+        files[f"gallery/{example.name}.md"] = _page(example)
         for name, content in example.pictures.items():
-            made[f"gallery/images/{name}"] = content
-    for name, content in portraits().items():
-        made[f"learners/images/{name.replace('++', '-plus-plus')}.png"] = content
-    return made
+            files[f"gallery/images/{name}"] = content
+    return files
 
 
 def read(name: str) -> Example:
@@ -144,7 +133,7 @@ def run(name: str) -> Example:
     path = str(SCRIPTS / f"{name}.py")
     names: dict[str, Any] = {"__name__": "__main__", "__file__": path}
     before = os.getcwd()
-    with tempfile.TemporaryDirectory() as folder, plt.style.context(str(STYLE)):
+    with tempfile.TemporaryDirectory() as folder, plt.style.context(STYLE):
         os.chdir(folder)
         try:
             for part in example.parts:
@@ -172,56 +161,9 @@ def _quiet_show(plt: Any) -> Any:
         plt.show = show
 
 
-def portraits() -> dict[str, bytes]:
-    """A picture of each learner, by its name."""
-    from onkel.algorithms import ALGORITHMS
-
-    return _made("portrait", portrait, list(ALGORITHMS), lambda name: name.encode())
-
-
-def portrait(name: str) -> bytes:
-    """The picture of one learner."""
-    import matplotlib
-
-    matplotlib.use("agg")
-    from website.portraits import draw
-
-    return draw(name)
-
-
 def _examples() -> dict[str, Example]:
     names = [name for chapter in CHAPTERS.values() for name in chapter]
-    return _made("example", run, names, lambda name: (SCRIPTS / f"{name}.py").read_bytes())
-
-
-def _made(
-    kind: str, make: Callable[[str], Any], names: list[str], source: Callable[[str], bytes]
-) -> dict[str, Any]:
-    """What ``make`` gives for each name; made anew if its source or the package has changed."""
-    package = _digest(
-        *(path.read_bytes() for path in sorted((ROOT / "src" / "onkel").rglob("*.py"))),
-        *(Path(__file__).with_name(part).read_bytes() for part in _PARTS),
-    )
-    kept = {name: _CACHE / f"{kind}-{name}-{package}-{_digest(source(name))}" for name in names}
-    missing = [name for name in names if not kept[name].exists()]
-    if missing:
-        _CACHE.mkdir(exist_ok=True)
-        jobs = min(2, os.cpu_count() or 1)
-        with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
-            for name, found in zip(missing, pool.map(make, missing), strict=True):
-                for old in _CACHE.glob(f"{kind}-{name}-????????????-*"):
-                    old.unlink()
-                kept[name].write_bytes(pickle.dumps(found))
-                print(f"made {kind} {name}", file=sys.stderr)
-    # written by this function, into a folder of the repository
-    return {name: pickle.loads(path.read_bytes()) for name, path in kept.items()}
-
-
-def _digest(*contents: bytes) -> str:
-    found = hashlib.sha256()
-    for content in contents:
-        found.update(content)
-    return found.hexdigest()[:12]
+    return made("example", run, names, lambda name: (SCRIPTS / f"{name}.py").read_bytes())
 
 
 def _page(example: Example) -> str:

@@ -14,7 +14,7 @@ from typing import Any
 from mkdocs.structure.files import File, Files
 from mkdocs.utils import get_relative_url
 
-from website import gallery, learners, reference, root
+from website import gallery, learners, portraits, reference, root
 
 ROOT = Path(__file__).resolve().parents[1]
 _ROLE = re.compile(r":(?:class|func|meth|mod|data|attr):<code>~?([\w.]+)</code>")
@@ -61,6 +61,7 @@ def on_files(files: Files, config: Any) -> Files:
     """Add the pages and pictures."""
     made: dict[str, str | bytes] = {
         **learners.pages(),
+        **portraits.pages(),
         **gallery.pages(),
         **reference.pages(),
         **root.pages(),

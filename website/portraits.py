@@ -13,20 +13,29 @@ from typing import Any
 import numpy as np
 
 from onkel.algorithms import ALGORITHMS
+from website.kept import STYLE, made
 
 _ROWS = 1500
 
 
+def pages() -> dict[str, bytes]:
+    """Each picture by its path."""
+    portraits = made("portrait", draw, list(ALGORITHMS), lambda name: name.encode())
+    files = {name: name.replace("++", "-plus-plus") for name in portraits}
+    return {f"learners/images/{files[name]}.png": drawn for name, drawn in portraits.items()}
+
+
 def draw(name: str) -> bytes:
     """The picture of a learner, as PNG."""
-    import matplotlib.pyplot as plt
+    import matplotlib
 
-    from website.gallery import STYLE
+    matplotlib.use("agg")
+    import matplotlib.pyplot as plt
 
     row = ALGORITHMS[name]
     panels = [(row.classifier, _border), (row.regressor, _wave)]
     drawn = [(cls, panel) for cls, panel in panels if cls is not None]
-    with plt.style.context(str(STYLE)):
+    with plt.style.context(STYLE):
         figure, axes = plt.subplots(1, len(drawn), figsize=(3.4 * len(drawn), 2.7), squeeze=False)
         for ax, (cls, panel) in zip(axes[0], drawn, strict=True):
             panel(ax, _example(cls).set_params(**row.params))
