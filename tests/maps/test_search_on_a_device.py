@@ -97,13 +97,42 @@ def test_learners_of_both_devices_predict_alike(learner, on_device, monkeypatch)
     np.testing.assert_allclose(there.predict(X[2100:]), here.predict(X[2100:]), atol=1e-6)
 
 
+def in_float32(of):
+    return Rows(*(getattr(of, name).astype(np.float32) for name in ("X", "Y", "weight")))
+
+
+@pytest.mark.parametrize("n", [40, 700, 5000])
+@pytest.mark.parametrize("own", [False, True])
+def test_in_float32_sums_and_gradient_are_right_to_its_digits(n, own, on_device):
+    learn, judge = rows(n), rows(90, seed=2)
+    exact = SearchedRows(learn, judge, M)
+    there = RowsOnDevice(in_float32(learn), in_float32(judge), on_device)
+    at = landmarks(learn.X, own)
+    sums = [finished(of.sums(at)) for of in (exact, there)]
+    assert sums[1].K.dtype == np.float32
+    close = {"rtol": 0, "atol": 2e-6 * sums[0].KK.max()}
+    np.testing.assert_allclose(np.triu(sums[1].KK), np.triu(sums[0].KK), **close)
+    np.testing.assert_allclose(sums[1].KY, sums[0].KY, **close)
+    slopes = [finished(of.gradient(at, own_sums, 1, 0, None))
+              for of, own_sums in zip((exact, there), sums, strict=True)]  # fmt: skip
+    for A, B in zip(*slopes, strict=True):
+        np.testing.assert_allclose(B, A, atol=1e-3 * np.abs(A).max())
+
+
 @pytest.mark.compiled
 def test_in_float32_and_after_a_last_fit_the_errors_are_alike(on_device):
-    X = rows(2600).X
-    y = np.sin(3.0 * X[:, 0]) * X[:, 1]
-    errors = []
-    for name in ("cpu", "cuda"):
-        model = OnlineKernelRegressor(n_components=30, device=name).fit(X[:2100], y[:2100])
-        errors.append(np.std(model.predict(X[2100:]) - y[2100:]))
-    assert max(errors) < 0.25 * y.std()
-    assert errors[1] == pytest.approx(errors[0], rel=0.2)
+    # Float32 rounds otherwise there, and the search ends at other landmarks: rows changed by 1e-7
+    # move the error of one run by 15 % (a standard deviation), on either device. So means are
+    # compared.
+    logs = []
+    for seed in range(3):
+        X = rows(2600, seed=seed).X
+        y = np.sin(3.0 * X[:, 0]) * X[:, 1]
+        for name in ("cpu", "cuda"):
+            model = OnlineKernelRegressor(n_components=30, device=name).fit(X[:2100], y[:2100])
+            error = np.std(model.predict(X[2100:]) - y[2100:])
+            assert error < 0.25 * y.std()
+            logs.append(np.log(error))
+    here, there = np.reshape(logs, (3, 2)).mean(axis=0)
+    # three standard errors of the difference: 3 · .15 √(2/3)
+    assert abs(there - here) < 0.36
