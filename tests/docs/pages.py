@@ -8,7 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+PAGES = [
+    *sorted(ROOT.glob("*.md")),
+    *sorted((ROOT / "docs").rglob("*.md")),
+    *sorted((ROOT / "papers" / "results").glob("*.md")),
+]
 _BLOCK = re.compile(
     r"^(?:<!-- not run: (?P<reason>.+?) -->\n)?(?P<indent> *)```(?P<language>\w*)\n"
     r"(?P<code>.*?)^(?P=indent)```$",

@@ -98,6 +98,8 @@ def main() -> None:
             exec(compile(code, sys.argv[1], "exec"), names)
         elif block.language == "sh":
             run_shell(block.code)
+        elif block.language == "console":
+            run_shell(block.code.removeprefix("$ "))
 
 
 if __name__ == "__main__":

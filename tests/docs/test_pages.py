@@ -10,12 +10,14 @@ import sys
 import pytest
 from tests.docs.pages import PAGES, ROOT, blocks, name
 
+from onkel.algorithms import ALGORITHMS
 from website import learners
 
-RUN = {"python", "sh"}
+RUN = {"python", "sh", "console"}
 OTHERS = {"", "text", "json", "bibtex", "js"}
 #: blocks that cannot run here, by page; the reason stands before each
 NOT_RUN = {
+    "CONTRIBUTING.md": 1,
     "README.md": 1,
     "docs/guide/brokers.md": 1,
     "docs/guide/export.md": 1,
@@ -33,17 +35,39 @@ _WITH_CODE = [
 ]
 
 
+def run_page(page, folder):
+    """Run the blocks in a process of its own, so that what a page registers does not leak."""
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(ROOT / "src"), str(ROOT)])}
+    run = subprocess.run(
+        [sys.executable, "-m", "tests.docs.run_page", str(page)],
+        cwd=folder, env=environment, capture_output=True, text=True, timeout=600,
+    )  # fmt: skip
+    assert run.returncode == 0, run.stdout[-3000:] + run.stderr[-3000:]
+
+
 @pytest.mark.slow
 @pytest.mark.compiled
 @pytest.mark.parametrize("page", _WITH_CODE, ids=name)
 def test_the_blocks_of_a_page_run(page, tmp_path):
-    # in a process of its own, so that what a page registers does not leak
-    environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(ROOT / "src"), str(ROOT)])}
-    run = subprocess.run(
-        [sys.executable, "-m", "tests.docs.run_page", str(page)],
-        cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=600,
-    )  # fmt: skip
-    assert run.returncode == 0, run.stdout[-3000:] + run.stderr[-3000:]
+    run_page(page, tmp_path)
+
+
+# blocks of Python on these pages are examples of docstrings, which run as doctests
+@pytest.mark.slow
+@pytest.mark.compiled
+def test_the_commands_on_the_pages_of_the_learners_and_of_the_command_line_run(tmp_path):
+    pytest.importorskip("mkdocs")
+    from website import command_line
+
+    texts = [text for page, text in learners.pages().items() if page != "learners/index.md"]
+    found = re.findall(r"^```console\n\$ .*?^```$", "\n".join([*texts, command_line.page()]),
+                       re.MULTILINE | re.DOTALL)  # fmt: skip
+    # a service goes on until it is stopped: tests/serve start it
+    commands = [block for block in found if "$ onkel serve " not in block]
+    assert len(commands) == len(found) - 1 >= len(ALGORITHMS) + 9
+    page = tmp_path / "commands.md"
+    page.write_text("\n".join(commands), "utf8")
+    run_page(page, tmp_path)
 
 
 def test_blocks_that_cannot_run_are_counted():

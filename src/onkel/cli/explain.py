@@ -24,7 +24,7 @@ def explain(
 
     The contributions and the mean score of rows the model has learned add up to the row's score.
 
-    Example: onkel explain flights.onkel new.csv --row 17
+    Example: onkel explain flights.onkel tomorrow.csv --row 17
     """
     from onkel.cli.console import print_json
     from onkel.cli.learn.continuing import load_with_columns

@@ -66,7 +66,7 @@ def predict(options: PredictOptions) -> None:
     itself; with --next, also from the labels before, as `onkel learn` does. With --learn, each row
     that has a label is learned after its prediction.
 
-    Example: onkel predict flights.onkel new.csv --out predictions.parquet
+    Example: onkel predict flights.onkel tomorrow.csv --out predictions.csv
     """
     from onkel.cli.learn.continuing import load_with_columns
     from onkel.cli.predicting import Scored

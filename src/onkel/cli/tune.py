@@ -44,7 +44,7 @@ def tune(options: TuneOptions) -> None:
     The part is a tenth (or --share), from 1 000 to 10 000 rows and at most half of all. No row of
     the search counts in the score.
 
-    Example: onkel tune letter.parquet --target y --algorithm fogd
+    Example: onkel tune flights.csv --target delayed --algorithm fogd
     """
     from rich.progress import track
 

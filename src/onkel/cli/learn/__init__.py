@@ -15,7 +15,7 @@ def learn(options: LearnOptions) -> None:
     A run that a bad row or a signal ends early replaces no model and no report that exists: it
     writes NAME.partial beside it.
 
-    Example: onkel learn flights.parquet --target delayed --save flights.onkel
+    Example: onkel learn flights.csv --target delayed --save flights.onkel
     """
     if options.workers is not None or options.scheduler is not None:
         from onkel.cli.learn.workers import learn_with_workers
