@@ -12,7 +12,9 @@ from threadpoolctl import threadpool_limits
 
 from onkel.learners import OnlineKernelClassifier, OnlineKernelRegressor
 from onkel.maps.landmarks import searched
+from onkel.maps.landmarks.competing_widths import best_widths
 from onkel.numerics import threads
+from onkel.numerics.in_steps import finished, together
 from onkel.numerics.linalg import add_gram, cholesky_lower, lower_gram
 
 
@@ -89,6 +91,47 @@ def test_what_no_thread_has_time_for_is_done_by_the_caller(two_cores):
         ]
         busy.set()
         assert all(future.result() for future in waiting)
+
+
+def counting(most, beside, seen):
+    for i in range(most):
+        seen.append((most, i, threading.get_ident()))
+        beside()
+        yield i != 1
+    return most
+
+
+def test_works_in_steps_go_one_after_the_other_on_one_thread():
+    seen = []
+    works = [counting(3, lambda: None, seen), counting(2, lambda: None, seen)]
+    run = together(works)
+    assert list(run) == [True, False, True, True, False]
+    assert [step[:2] for step in seen] == [(3, 0), (3, 1), (3, 2), (2, 0), (2, 1)]
+    assert finished(
+        together([counting(3, lambda: None, seen), counting(0, lambda: None, seen)])
+    ) == [3, 0]
+
+
+def test_works_in_steps_go_side_by_side_on_two(two_cores):
+    barrier, seen = threading.Barrier(2, timeout=10), []
+    # each step waits for the other: a single thread would never end
+    with threads.one_blas_thread():
+        run = together([counting(3, barrier.wait, seen), counting(3, barrier.wait, seen)])
+        assert list(run) == [True, False, True]
+        barrier.reset()
+        with pytest.raises(ZeroDivisionError):
+            finished(together([counting(9, lambda: None, seen), counting(9, lambda: 1 // 0, seen)]))
+
+
+@pytest.mark.compiled
+def test_widths_compete_alike_on_one_thread_and_on_two(two_cores):
+    X, y = rows(900)
+    of = X, y[:, None], np.ones(900), np.append(np.full(6, -1.5), -1.0), 500, np.arange(6)
+    with threadpool_limits(1, user_api="blas"):
+        alone = finished(best_widths(*of))
+    with threads.one_blas_thread():
+        assert threads.n_threads() == 2
+        assert np.array_equal(finished(best_widths(*of)), alone)
 
 
 @pytest.mark.slow

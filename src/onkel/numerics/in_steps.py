@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Generator
+from functools import partial
 from typing import Any, TypeVar
+
+from onkel.numerics.threads import n_threads, side_by_side
 
 T = TypeVar("T")
 
@@ -31,6 +34,30 @@ def in_shares(work: Generator[bool, None, T], most: int) -> Generator[float, Non
             return end.value  # type: ignore[no-any-return]
         done, most = done + 1, most + (not foreseen)
         yield min(done / most, 1.0)
+
+
+def together(works: list[Generator[bool, None, T]]) -> Generator[bool, None, list[T]]:
+    """What each of the works gives; one after the other, or a step of two of them side by side.
+
+    They must not write to the same place.
+    """
+    found: dict[int, T] = {}
+    while len(found) < len(works):
+        going = [i for i in range(len(works)) if i not in found][: min(n_threads(), 2)]
+        steps = side_by_side([partial(_stepped, works[i], i, found) for i in going])
+        foreseen = [step for of_work in steps for step in of_work]
+        if foreseen:
+            yield all(foreseen)
+    return [found[i] for i in range(len(works))]
+
+
+def _stepped(work: Generator[bool, None, T], i: int, found: dict[int, T]) -> list[bool]:
+    """What the next step yields; at the end nothing, and the result goes to ``found``."""
+    try:
+        return [next(work)]
+    except StopIteration as end:
+        found[i] = end.value
+        return []
 
 
 class _Abandoned(BaseException):

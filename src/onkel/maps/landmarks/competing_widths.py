@@ -33,6 +33,7 @@ from onkel.maps.landmarks.first_widths import (
     steps_of_widths,
     widths_in_steps,
 )
+from onkel.numerics.in_steps import together
 
 # Variances of a column's own part, times the number of columns. The last begins at the columns that
 # tell something.
@@ -70,11 +71,11 @@ def best_widths(
     tells = np.bincount(groups, columns_that_tell(*of)) > 0
     starts = [(prior_mean(len(tells)), _TOGETHER), (_start(tells), _APART)]
     yield True
-    candidates = [found]
-    for start, apart in starts:
-        candidates.append(
-            (yield from widths_in_steps(*of, of_columns(start, groups), STEPS, groups, apart))
-        )
+    fits = [
+        widths_in_steps(*of, of_columns(start, groups), STEPS, groups, apart)
+        for start, apart in starts
+    ]
+    candidates = [found, *(yield from together(fits))]
     errors = []
     for theta in candidates:
         missed = Y[judged] - predicted_by(theta, *of, X[judged])
