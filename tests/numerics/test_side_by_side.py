@@ -7,7 +7,7 @@ import threading
 import numpy as np
 import pytest
 from scipy.linalg.blas import dsyrk
-from scipy.linalg.lapack import dpotrf
+from scipy.linalg.lapack import dpotrf, dpotri, spotrf, spotri
 from threadpoolctl import threadpool_limits
 
 from onkel.learners import OnlineKernelClassifier, OnlineKernelRegressor
@@ -15,7 +15,14 @@ from onkel.maps.landmarks import searched
 from onkel.maps.landmarks.competing_widths import best_widths
 from onkel.numerics import threads
 from onkel.numerics.in_steps import finished, together
-from onkel.numerics.linalg import add_gram, cholesky_lower, lower_gram
+from onkel.numerics.linalg import (
+    add_gram,
+    cholesky_lower,
+    cholesky_upper,
+    inverse_in_place,
+    inverse_of_factor,
+    lower_gram,
+)
 
 
 @pytest.fixture
@@ -57,6 +64,23 @@ def test_products_and_factors_are_those_of_scipy():
     assert cholesky_lower(G)
     assert np.array_equal(np.tril(G), expected)
     assert not cholesky_lower(np.asfortranarray(-np.eye(3)))
+
+
+@pytest.mark.parametrize(("potrf", "potri"), [(dpotrf, dpotri), (spotrf, spotri)])
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_inverses_are_those_of_scipy(potrf, potri, order):
+    dtype = np.float32 if potrf is spotrf else np.float64
+    U = rows(90, 70)[0]
+    R = np.array(U.T @ U, dtype, order=order)
+    before, (factor, _) = R.copy(), potrf(R)
+    upper, _ = potri(factor)
+    inverse = np.triu(upper) + np.triu(upper, 1).T
+    found = cholesky_upper(R)
+    assert np.array_equal(found, factor)
+    assert np.array_equal(R, before)
+    assert np.array_equal(inverse_of_factor(found), inverse)
+    assert np.array_equal(found, factor)
+    assert np.array_equal(inverse_in_place(np.ascontiguousarray(R)), inverse)
 
 
 @pytest.mark.parametrize("C", [np.zeros((4, 4))[:3, :3], np.zeros((5, 5)), np.zeros((3, 3), "f")])

@@ -1,9 +1,8 @@
 """Grams and Cholesky factors: outside the GIL, safe from rounding, and in blocks for fast solves.
 
 SciPy's wrappers of BLAS and LAPACK hold the GIL while they compute, so that a second thread gains
-nothing. :func:`add_gram`, :func:`lower_gram` and :func:`cholesky_lower` call the functions that
-SciPy exports to Cython, through ctypes, which releases it. A call costs some microseconds more, so
-they are for large matrices.
+nothing. Grams, factors and inverses of large matrices call the functions that SciPy exports to
+Cython, through ctypes, which releases it. A call costs some microseconds more.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from typing import Any
 import numpy as np
 from scipy.linalg import cython_blas, cython_lapack
 from scipy.linalg.blas import dtrsm, dtrsv
-from scipy.linalg.lapack import dpotrf, dpotri, dpotrs, dtrtri, spotrf, spotri
+from scipy.linalg.lapack import dpotrs, dtrtri
 
 from onkel.numerics.in_steps import finished
 from onkel.numerics.jit import jit
@@ -45,11 +44,16 @@ def cholesky_lower(C: np.ndarray) -> bool:
     Returns whether there is such an L. For a matrix in row order pass its transpose: then its upper
     triangle becomes Lᵀ.
     """
+    return _in_triangle("potrf", b"L", C)
+
+
+def _in_triangle(name: str, triangle: bytes, C: np.ndarray) -> bool:
+    """Whether LAPACK's routine succeeds in a triangle of C (n, n), in Fortran order, in place."""
     if not (C.flags.f_contiguous and C.flags.writeable):
         raise ValueError(_NOT_A_PLACE)
     n, info = ctypes.c_int(len(C)), ctypes.c_int(0)
-    potrf = _function("potrf", C.dtype.char, 5)
-    potrf(_ref(ctypes.c_char(b"L")), _ref(n), C.ctypes.data, _ref(n), _ref(info))
+    routine = _function(name, C.dtype.char, 5)
+    routine(_ref(ctypes.c_char(triangle)), _ref(n), C.ctypes.data, _ref(n), _ref(info))
     return info.value == 0
 
 
@@ -75,7 +79,7 @@ _ref: Callable[[Any], Any] = ctypes.byref
 def _function(name: str, kind: str, n_arguments: int) -> Callable[..., None]:
     """The routine for numbers of a kind; all of its arguments are pointers."""
     full = {"f": "s", "d": "d"}[kind] + name
-    module = cython_lapack if name == "potrf" else cython_blas
+    module = cython_lapack if name.startswith("po") else cython_blas
     capsule = module.__pyx_capi__[full]
     api = ctypes.pythonapi
     # prototypes of our own: the whole process shares those of ctypes.pythonapi
@@ -108,27 +112,25 @@ def cholesky_in_steps(
 
     The first ``failing`` tries are left out: it is known that they would fail.
     """
-    single = R.dtype == np.float32
-    potrf = spotrf if single else dpotrf
-    jitter = (1e-7 if single else 1e-15) * float(np.trace(R))
+    jitter = (1e-7 if R.dtype == np.float32 else 1e-15) * float(np.trace(R))
     for tries in count():
         if tries > failing:
             yield False
         if tries >= failing:
-            more = R
+            C = R.copy(order="F")
             if tries:
-                more = R.copy(order="F")
-                more.flat[:: len(R) + 1] += jitter
-            C, failed = potrf(more)
-            if not failed or not np.isfinite(jitter):
+                C.flat[:: len(R) + 1] += jitter
+            if _in_triangle("potrf", b"U", C) or not np.isfinite(jitter):
                 break
         jitter *= 10.0 if tries else 1.0
-    return np.asarray(C), tries
+    _clear_above(C.T)
+    return C, tries
 
 
 def inverse_of_factor(C: np.ndarray) -> np.ndarray:
     """(CᵀC)⁻¹ of an upper C, both triangles, in the precision of C."""
-    inverse = np.asarray((spotri if C.dtype == np.float32 else dpotri)(C)[0]).T
+    inverse = C.copy(order="F").T
+    _in_triangle("potri", b"U", inverse.T)
     _mirror(inverse)
     return inverse
 
@@ -138,12 +140,19 @@ def inverse_in_place(A: np.ndarray) -> np.ndarray | None:
 
     None where rounding left A indefinite: then it is lost.
     """
-    C, failed = dpotrf(A.T, overwrite_a=1)
-    if failed:
+    if not _in_triangle("potrf", b"U", A.T):
         return None
-    inverse = np.asarray(dpotri(C, overwrite_c=1)[0]).T
-    _mirror(inverse)
-    return inverse
+    _in_triangle("potri", b"U", A.T)
+    _mirror(A)
+    return A
+
+
+@jit
+def _clear_above(A):
+    """What is above the diagonal becomes 0."""
+    for i in range(len(A)):
+        for j in range(i + 1, len(A)):
+            A[i, j] = 0.0
 
 
 @jit

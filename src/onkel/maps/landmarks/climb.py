@@ -14,6 +14,7 @@ import numpy as np
 from onkel.maps.landmarks.evidence import Landmarks, Sums, steps_of_sums
 from onkel.maps.landmarks.gradient import Gradient, steps_of_gradient
 from onkel.maps.landmarks.searched import Searched
+from onkel.numerics.in_steps import together
 
 # Factors of λ tried at every check.
 _RIDGES = np.log([0.25, 0.5, 1.0, 2.0, 4.0])
@@ -33,20 +34,29 @@ class Judged(NamedTuple):
 
 def judged(at: Landmarks, sums: Sums, rows: Searched) -> Generator[bool, None, Judged]:
     """``at`` with the best of some λ around its own, by the error on the rows held out."""
-    K, weight = rows.judging(at), rows.judging_weight
+    K = rows.judging(at)
     yield True
     best, failing = None, 0
-    # the smaller λ is, the closer H is to singular: what fails with one fails with a smaller one
-    for log_ridge in (at.log_ridge + _RIDGES)[::-1]:
-        there = at._replace(log_ridge=float(np.clip(log_ridge, *_RIDGE_RANGE)))
-        factor, failing = yield from sums.factor_in_steps(there.ridge, failing)
-        squares = rows.squares(K, sums.alpha(factor))
-        error = float(squares @ weight)
-        if best is None or error <= best.error:
-            best = Judged(there, squares * weight, error, factor)
-        yield True
+    ridges = np.clip(at.log_ridge + _RIDGES, *_RIDGE_RANGE)[::-1]
+    for i in range(0, len(ridges), 2):
+        pair = [at._replace(log_ridge=float(ridge)) for ridge in ridges[i : i + 2]]
+        found = yield from together([_tried(there, sums, rows, K, failing) for there in pair])
+        for tried, fails in found:
+            best = tried if best is None or tried.error <= best.error else best
+            # the smaller λ is, the closer H is to singular: what fails fails with a smaller one
+            failing = max(failing, fails)
     assert best is not None
     return best
+
+
+def _tried(
+    at: Landmarks, sums: Sums, rows: Searched, K: Any, failing: int
+) -> Generator[bool, None, tuple[Judged, int]]:
+    """``at`` judged, with K of the rows held out, and how often H could not be factored."""
+    factor, failing = yield from sums.factor_in_steps(at.ridge, failing)
+    squares, weight = rows.squares(K, sums.alpha(factor)), rows.judging_weight
+    yield True
+    return Judged(at, squares * weight, float(squares @ weight), factor), failing
 
 
 # Steps between two checks on the held-out rows. After two checks without improvement the search

@@ -21,7 +21,7 @@ from onkel.maps.landmarks.rational import (
     chain_with,
     through_distances,
 )
-from onkel.numerics.in_steps import finished
+from onkel.numerics.in_steps import finished, together
 from onkel.numerics.linalg import cholesky_in_steps, inverse_of_factor
 from onkel.numerics.threads import in_halves, scratch
 
@@ -58,7 +58,7 @@ def gradient_in_steps(
     2 C K H⁻¹ takes most of the time. With ``every`` > 1 it is estimated from one part in ``every``
     of the rows: parts ``first``, ``first`` + ``every``, ...; rows must be in random order.
     """
-    solved = yield from solved_at(at, sums, factor, X.dtype)
+    solved, K0_inv = yield from solved_at(at, sums, factor, X.dtype)
     parts = [part for some in groups(len(X)) for part in some]
     residuals = yield from _residuals(sums, solved.alpha.astype(X.dtype), Y, root, parts)
     squares = sum(float(np.vdot(r, r)) for r in residuals)
@@ -79,7 +79,7 @@ def gradient_in_steps(
         for of_rows in found:
             through.add(of_rows)
         yield True
-    return (yield from with_penalty(through, at, sums, solved, noise))
+    return with_penalty(through, at, sums, solved, K0_inv, noise)
 
 
 class Solved(NamedTuple):
@@ -105,8 +105,19 @@ class Solved(NamedTuple):
 
 def solved_at(
     at: Landmarks, sums: Sums, factor: np.ndarray | None, dtype: DTypeLike
+) -> Generator[bool, None, tuple[Solved, np.ndarray | None]]:
+    """α and H⁻¹ at a point, with the ``factor`` of H if known, and K₀⁻¹ where widths are common."""
+    works: list[Generator[bool, None, Any]] = [
+        _solved(at, sums, factor, dtype),
+        _inverse_of_penalty(at, sums.K0, dtype),
+    ]
+    solved, K0_inv = yield from together(works)
+    return solved, K0_inv
+
+
+def _solved(
+    at: Landmarks, sums: Sums, factor: np.ndarray | None, dtype: DTypeLike
 ) -> Generator[bool, None, Solved]:
-    """α and H⁻¹ at a point; with the ``factor`` of H if known."""
     if factor is None:
         factor, _ = yield from sums.factor_in_steps(at.ridge)
         yield True
@@ -115,29 +126,34 @@ def solved_at(
     return Solved(alpha, H_inv, at.ridge * float(np.sum(alpha * (sums.K0 @ alpha))))
 
 
+def _inverse_of_penalty(
+    at: Landmarks, K0: np.ndarray, dtype: DTypeLike
+) -> Generator[bool, None, np.ndarray | None]:
+    if at.log_width.ndim == 2:
+        return None
+    factor, _ = yield from cholesky_in_steps(np.asfortranarray(K0))
+    yield True
+    return inverse_of_factor(factor.astype(dtype))
+
+
 def with_penalty(
-    through: ThroughDistances, at: Landmarks, sums: Sums, solved: Solved, noise: float
-) -> Generator[bool, None, Gradient]:
+    through: ThroughDistances,
+    at: Landmarks,
+    sums: Sums,
+    solved: Solved,
+    K0_inv: np.ndarray | None,
+    noise: float,
+) -> Gradient:
     """The whole gradient, from what comes through the rows; overwrites K₀."""
     of_S, of_width = through.slopes()
-    if at.log_width.ndim == 2:
+    if K0_inv is None:
         return Gradient(of_S, of_width)
-    yield True
-    of_penalty = yield from _of_penalty(at, sums.K0, solved.alpha, solved.H_inv, noise)
-    return Gradient(of_S + of_penalty.of_S, of_width + of_penalty.of_log_width)
-
-
-def _of_penalty(
-    at: Landmarks, K0: np.ndarray, alpha: np.ndarray, H_inv: np.ndarray, noise: float
-) -> Generator[bool, None, Gradient]:
-    """The part of the gradient that comes through K₀, which is overwritten."""
-    factor, _ = yield from cholesky_in_steps(np.asfortranarray(K0))
-    K0_inv = inverse_of_factor(factor.astype(H_inv.dtype))
-    yield True
-    G = at.ridge / noise * (alpha @ alpha.T) + alpha.shape[1] * (at.ridge * H_inv - K0_inv)
+    alpha, K0 = solved.alpha, sums.K0
+    G = at.ridge / noise * (alpha @ alpha.T)
+    G += alpha.shape[1] * (at.ridge * solved.H_inv - K0_inv)
     chain(G, K0)
-    of_S, of_width = through_distances(G, at.S, at.S, np.exp(at.log_width))
-    return Gradient(2.0 * of_S, of_width)
+    through_S, through_width = through_distances(G, at.S, at.S, np.exp(at.log_width))
+    return Gradient(of_S + 2.0 * through_S, of_width + through_width)
 
 
 def steps_of_gradient(n: int) -> int:

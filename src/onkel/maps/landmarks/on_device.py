@@ -69,7 +69,7 @@ class RowsOnDevice:
         self, at: Landmarks, sums: Sums, every: int, first: int, factor: np.ndarray | None
     ) -> Generator[bool, None, Gradient]:
         put, take = self._device.put, self._device.take
-        solved = yield from solved_at(at, sums, factor, self._dtype)
+        solved, K0_inv = yield from solved_at(at, sums, factor, self._dtype)
         residuals = self._root * (self._Y - sums.K @ put(solved.alpha, self._dtype))
         noise = solved.noise(float(take((residuals * residuals).sum())), residuals.size)
         sample = np.zeros((self.n, 1), self._dtype)
@@ -88,7 +88,7 @@ class RowsOnDevice:
             G *= -K * K
             through.add(self._through(G, X, at.log_width.ndim == 2))
             yield True
-        return (yield from with_penalty(through, at, sums, solved, noise))
+        return with_penalty(through, at, sums, solved, K0_inv, noise)
 
     def _through(self, G: Any, X: Any, own: bool) -> tuple[np.ndarray, np.ndarray | None]:
         """What rows X (n, d) with ∂E/∂‖·‖² = G (n, m) add to the sums of the derivatives."""
