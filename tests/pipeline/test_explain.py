@@ -153,6 +153,27 @@ def test_the_command_explains_a_row(models, tmp_path):
         assert text in shown.stdout
 
 
+@pytest.mark.parametrize("unit", [1.0, 1e4, 1e-3, 1e-20])
+def test_the_points_of_an_explanation_s_numbers_are_below_each_other(tmp_path, unit):
+    X, value = frame(200, seed=3)
+    model = StreamModel(onkel.make("krls", "regression")).partial_fit(X, unit * value)
+    model.save(tmp_path / "m.onkel")
+    lines = run(tmp_path / "m.onkel", json.dumps(ROW)).stdout.splitlines()
+    why = model.explain(ROW)
+    shown = {}
+    for line in lines:
+        words = line.split()
+        if words and words[0] in why.contributions:
+            shown[words[0]] = words[2]
+    assert shown.keys() == why.contributions.keys()
+    largest = max(why.contributions.values(), key=abs)
+    assert max((float(text.replace(",", "")) for text in shown.values()), key=abs) == pytest.approx(
+        largest, rel=1e-2
+    )
+    if unit > 1e-10:
+        assert len({len(text.partition(".")[2]) for text in shown.values()}) == 1
+
+
 @pytest.mark.parametrize("ending", ["csv", "jsonl", "parquet"])
 def test_the_command_explains_a_row_of_a_file(models, tmp_path, ending):
     path, rows = tmp_path / "m.onkel", tmp_path / f"rows.{ending}"

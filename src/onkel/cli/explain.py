@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from typing import Annotated, Any
 
 import typer
@@ -93,11 +94,20 @@ def _show(found: dict[str, Any], model: Any) -> None:
     table.add_column("contribution", justify="right")
     table.add_column("")
     most = max((abs(column["contribution"]) for column in found["columns"]), default=0.0) or 1.0
-    table.add_row(f"mean of rows learned: {mean}", "", f"{found['mean_score']:.4g}", "")
+    form = _form([most, found["mean_score"], found["score"]])
+    table.add_row(f"mean of rows learned: {mean}", "", format(found["mean_score"], form), "")
     for column in found["columns"]:
         value, size = column["contribution"], abs(column["contribution"]) / most
         shown = "" if column["value"] is None else str(column["value"])
         bar = Text("█" * round(12 * size), style="green" if value > 0 else "red")
-        table.add_row(Text(column["column"]), Text(shown), f"{value or 0.0:+.4g}", bar)
-    table.add_row("they add up to the row's", "", f"{found['score'] or 0.0:.4g}", "")
+        table.add_row(Text(column["column"]), Text(shown), format(value, "+" + form), bar)
+    table.add_row("they add up to the row's", "", format(found["score"], form), "")
     stdout().print(table)
+
+
+def _form(numbers: list[float]) -> str:
+    """A format that shows four digits of the largest number; all have as many after the point."""
+    largest = max(map(abs, numbers))
+    if not 1e-6 <= largest < 1e9:
+        return ".4g"
+    return f",.{max(3 - math.floor(math.log10(largest)), 0)}f"
