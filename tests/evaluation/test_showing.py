@@ -7,6 +7,7 @@ import io
 import re
 import time
 from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -21,8 +22,14 @@ from onkel.evaluation.formatting import bytes_text, duration, short
 from onkel.evaluation.pictures import importance_picture
 from onkel.evaluation.progress import RunProgress
 from onkel.evaluation.time_left import TimeLeft
-from onkel.learners import OnlineKernelClassifier, PAClassifier, PARegressor
+from onkel.learners import (
+    OnlineKernelClassifier,
+    OnlineKernelRegressor,
+    PAClassifier,
+    PARegressor,
+)
 from onkel.model.contract import WorkOfFits
+from onkel.numerics import notices
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(1000, 3))
@@ -302,6 +309,46 @@ def test_the_bar_stays_on_one_line(width):
     assert ("fitted to 65,536 rows" in shown) == (width >= 130)
     assert "97,775 rows" in shown
     assert "left" in shown
+
+
+def test_a_last_fit_says_how_long_it_still_takes(monkeypatch):
+    now = [100.0]
+    monkeypatch.setattr("time.perf_counter", lambda: now[0])
+    bar = RunProgress(console(True), "okl", total=100)
+    with bar:
+        bar.busy("searching, fitted to all 100 rows kept")
+        texts = []
+        for now[0], share in ((100.5, 0.01), (110.0, 0.25), (130.0, 0.5), (190.0, 0.9)):
+            bar.reached(share)
+            texts.append(bar._bar.columns[-1].render(bar._bar.tasks[0]).plain)
+    assert texts == ["", "30 s left", "30 s left", "10 s left"]
+
+
+def test_the_last_fit_tells_the_share_that_is_done():
+    class Listener:
+        shares: ClassVar[list[float]] = []
+
+        def say(self, text):
+            return False
+
+        def busy(self, text):
+            pass
+
+        def pause(self):
+            pass
+
+        def reached(self, share):
+            self.shares.append(share)
+
+    many = RNG.normal(size=(1500, 3))
+    model = OnlineKernelRegressor(n_components=20).partial_fit(many, np.sin(3 * many[:, 0]))
+    with notices.heard_by(Listener()):
+        model.consolidate()
+    shares = Listener.shares
+    assert shares == sorted(shares)
+    assert 0.0 < shares[0] < 0.2
+    assert 0.5 < shares[-1] <= 1.0
+    assert len(shares) > 20
 
 
 def test_the_bar_counts_down_while_a_block_takes_long(monkeypatch):

@@ -123,6 +123,9 @@ class Notes:
     def pause(self) -> None:
         """Does nothing, either."""
 
+    def reached(self, share: float) -> None:
+        """Nor does this."""
+
 
 def watched(blocks: Stream, title: str, total: int | None) -> Iterator[Block]:
     """Pass blocks through, with a progress bar on stderr if it is a terminal."""

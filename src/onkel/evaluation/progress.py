@@ -21,6 +21,8 @@ _LONG = 1.0
 """What is done between rows gets a line of the table if it takes more seconds than this."""
 _BESIDE = 66
 """Columns that the bar and the numbers beside it need."""
+_FIRST_SHARE = 0.05
+"""The share done of long work from which on it tells how long the rest takes."""
 _REFRESH = 0.1
 """Seconds between two updates of the bar: an update at every block would cost time."""
 
@@ -98,6 +100,15 @@ class RunProgress:
     def pause(self) -> None:
         """What is being done goes on with the next rows."""
         self._parts[self._doing] = self._parts.get(self._doing, 0.0) + self._end_part()
+
+    def reached(self, share: float) -> None:
+        """Say how long what is being done still takes: it is the last of the run."""
+        now = time.perf_counter()
+        if self._bar is None or now - self._shown < _REFRESH or share <= _FIRST_SHARE:
+            return
+        self._shown = now
+        spent = now - self._since - (compile_seconds() - self._compiled)
+        self._bar.update(self._task, ends=now + spent * (1.0 - share) / share)
 
     def _end_part(self) -> float:
         """Seconds of what was being done, without compiling, which is told here."""

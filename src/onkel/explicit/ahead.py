@@ -22,6 +22,7 @@ import numpy as np
 from onkel.exact.least_squares import RecursiveLeastSquares
 from onkel.explicit.training_loop import TrainingLoop
 from onkel.numerics.in_steps import finished
+from onkel.numerics.notices import reached
 from onkel.numerics.threads import one_blas_thread
 
 # The share of the fit in all of the work; the rest is the replay, _REPLAYED rows at a time.
@@ -82,12 +83,24 @@ def fitted_last(model: Any) -> Any:
     """The model after the last fit of its map on all rows kept, which it has learned again."""
     with one_blas_thread():
         rows = model.warmup.rows()
-        new = finished(model.fit_last(*rows))
-        replay = new.replay()
-        for start in range(0, len(rows[1]), _REPLAYED):
+        new = finished(_told(_scaled(model.fit_last(*rows))))
+        replay, n = new.replay(), len(rows[1])
+        for start in range(0, n, _REPLAYED):
             replay.learn(*(part[start : start + _REPLAYED] for part in rows))
+            reached(_OF_FIT + (1.0 - _OF_FIT) * start / n)
         replay.finish()
     return new
+
+
+def _told(fit: Generator[float, None, Any]) -> Generator[float, None, Any]:
+    """The fit, which tells how much of it is done."""
+    while True:
+        try:
+            share = next(fit)
+        except StopIteration as end:
+            return end.value
+        reached(share)
+        yield share
 
 
 def _scaled(fit: Generator[float, None, Any]) -> Generator[float, None, Any]:

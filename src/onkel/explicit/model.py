@@ -249,7 +249,7 @@ class ExplicitModel(Model):
 
     def fit_last(
         self, X: np.ndarray, y: np.ndarray, weight: np.ndarray
-    ) -> Generator[bool, None, ExplicitModel]:
+    ) -> Generator[float, None, ExplicitModel]:
         """As :meth:`fit_anew`, of the last fit of the map."""
         new = copy.copy(self)
         new.map, new.training, new.ahead = copy.copy(self.map), None, None

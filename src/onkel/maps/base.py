@@ -151,8 +151,8 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
 
     def fit_last(
         self, X: np.ndarray, Y: np.ndarray, weight: np.ndarray
-    ) -> Generator[bool, None, None]:
-        """Fit to all rows kept, as :meth:`fit_labelled`; no fit is expected to follow soon."""
+    ) -> Generator[float, None, None]:
+        """Fit to all rows kept, as :meth:`fit_in_steps`; no fit is expected to follow soon."""
         raise NotImplementedError
 
     def prior(self) -> np.ndarray | None:

@@ -22,6 +22,9 @@ class Listener(Protocol):
     def pause(self) -> None:
         """What is being done goes on later."""
 
+    def reached(self, share: float) -> None:
+        """So much of what is being done is done, in (0, 1]."""
+
 
 _listeners: list[Listener] = []
 
@@ -51,6 +54,12 @@ def say(text: str) -> None:
     for listener in reversed(_listeners):
         if listener.say(text):
             return
+
+
+def reached(share: float) -> None:
+    """Tell all listeners how much of the long work is done."""
+    for listener in list(_listeners):
+        listener.reached(share)
 
 
 @contextmanager

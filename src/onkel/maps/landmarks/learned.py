@@ -239,6 +239,14 @@ class LearnedLandmarks(FitSchedule):
 
     def fit_last(
         self, X: np.ndarray, Y: np.ndarray, weight: np.ndarray
+    ) -> Generator[float, None, None]:
+        n, d = X.shape
+        own, steps = self._fitted.at.log_width.ndim == 2, self._steps_at_last(n)
+        most = n_steps(n, d) + steps_of_search(n, d, self.n_components, own, steps)
+        return (yield from in_shares(self._search_last(X, Y, weight), most))
+
+    def _search_last(
+        self, X: np.ndarray, Y: np.ndarray, weight: np.ndarray
     ) -> Generator[bool, None, None]:
         """A search over all rows, with more steps than those made while rows come."""
         units = yield from Units.in_steps(X)
