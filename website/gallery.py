@@ -26,7 +26,6 @@ CHAPTERS = {
     "Streams in time": [
         "drift_with_an_alarm",
         "electricity_with_bounds",
-        "late_labels",
         "many_series",
     ],
     "Inside the learners": [
@@ -37,15 +36,16 @@ CHAPTERS = {
         "a_width_learned",
         "any_map_any_rule",
     ],
-    "Tables": [
+    "Tables and scores": [
         "categories",
         "heavy_tails",
         "columns_that_matter",
         "one_row_explained",
-    ],
-    "In use": [
         "comparing_learners",
         "honest_scores",
+    ],
+    "In use": [
+        "late_labels",
         "a_live_pipe",
         "at_a_kafka_broker",
         "onnx_in_another_process",

@@ -27,6 +27,7 @@ _SOURCE = re.compile(
 _BOOSTS = {
     "extending.md": 4.0,
     "guide": 2.0,
+    "guide/model-files.md": 3.0,
     "learners": 0.3,
     "papers": 0.2,
     "project": 2.0,
@@ -73,9 +74,10 @@ def on_files(files: Files, config: Any) -> Files:
 
 def on_page_markdown(markdown: str, page: Any, **kwargs: Any) -> str:
     """Links to files beside ``docs/``: those of the papers' pages, and the text of all others."""
-    folder = page.file.src_uri.partition("/")[0]
-    page.meta.setdefault("search", {}).setdefault("boost", _BOOSTS.get(folder, 1.0))
-    up = "../" * page.file.src_uri.count("/")
+    path = page.file.src_uri
+    boost = _BOOSTS.get(path, _BOOSTS.get(path.partition("/")[0], 1.0))
+    page.meta.setdefault("search", {}).setdefault("boost", boost)
+    up = "../" * path.count("/")
     markdown = _PAPER.sub(lambda m: f"]({up}papers/{root.name_of(m[1])}", markdown)
     return _SOURCE.sub(r"\1", markdown)
 

@@ -198,11 +198,13 @@ def subscripts(text: str) -> str:
 
 
 def _code(part: str) -> str:
-    """A piece of code, or a formula if it has an index."""
+    """A piece of code, or a formula: it has an index or a sign of mathematics."""
     inner = part.strip("`")
-    if part.startswith("    ") or not _SUBSCRIPT.search(inner):
+    formula = _SUBSCRIPT.search(inner) or re.search("[←≤≥√·∂²½Α-Ωα-ω]", inner)
+    if part.startswith("    ") or not formula:
         return part
-    return f"<code>{_lowered(escape(inner, quote=False)).replace('*', '&#42;')}</code>"
+    shown = _lowered(escape(inner, quote=False)).replace("*", "&#42;")
+    return f'<code class="onkel-formula">{shown}</code>'
 
 
 def _lowered(text: str) -> str:

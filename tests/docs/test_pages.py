@@ -30,6 +30,7 @@ NOT_RUN = {
     "docs/results/tables.md": 1,
     "docs/start.md": 1,
 }
+FORMULA = '<code class="onkel-formula">'
 _WITH_CODE = [
     page for page in PAGES if any(b.language in RUN and not b.reason for b in blocks(page))
 ]
@@ -102,8 +103,9 @@ def test_the_api_lists_all_that_is_public():
     ("text", "shown"),
     [
         ("Σ_{i≠r} α_i κ(s_i, x)", "Σ<sub>i≠r</sub> α<sub>i</sub> κ(s<sub>i</sub>, x)"),
-        ("``w_j * g_tj²``", "<code>w<sub>j</sub> &#42; g<sub>tj</sub>²</code>"),
-        ("n_iter and `n_q=1`", "n_iter and <code>n<sub>q</sub>=1</code>"),
+        ("``w_j * g_tj²``", f"{FORMULA}w<sub>j</sub> &#42; g<sub>tj</sub>²</code>"),
+        ("n_iter and `n_q=1`", f"n_iter and {FORMULA}n<sub>q</sub>=1</code>"),
+        ("``f ← f + τ x``", f"{FORMULA}f ← f + τ x</code>"),
         ("``n_components``, coef_", "``n_components``, coef_"),
     ],
 )

@@ -55,7 +55,7 @@ class _OnlineKernel(OverMap):
     """
 
     _rows = (Row(
-        "okl", "online kernel learner: landmarks, widths and penalty learned", "squared",
+        "okl", "online kernel learner with learned landmarks, widths and penalty", "squared",
         "least squares", "learned landmarks", "Engel, Mannor & Meir 2004",
         "with landmarks as Snelson & Ghahramani 2006",
     ),)  # fmt: skip
