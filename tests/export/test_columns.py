@@ -186,6 +186,30 @@ def test_texts_that_share_a_hash_are_told(max_categories, statistics, tmp_path):
     np.testing.assert_allclose(found, model.predict({"who": asked}), rtol=1e-6)
 
 
+@pytest.mark.parametrize("missing", ["auto", "zero"])
+def test_words_of_texts_that_are_told(missing, tmp_path):
+    rng = np.random.default_rng(0)
+    words = np.array(["oil", "ink", "chalk", "on", "wood", "paper", "canvas", "gold", "and"])
+    made = [" ".join(words[rng.integers(0, 9, rng.integers(1, 9))]) for _ in range(N)]
+    frame = pd.DataFrame({"made": made, "y": [len(text) + 5.0 * ("gold" in text) for text in made]})
+    frame.loc[::50, "made"] = None
+    stream = open_stream(frame, target="y", missing=missing, statistics=True)
+    model = StreamModel(
+        make("krls", "regression", n_components=20, gamma=0.1), encoder=stream.encoder,
+        settings={"missing": missing},
+    )  # fmt: skip
+    for block in stream:
+        model.learn(block)
+    assert "made: words" in model._inputs.names
+    asked = [*made[:80], "gold on Gold", "nothing known", "?!"]
+    with pytest.raises(onkel.errors.ExportError, match="'made' holds texts that nearly all differ"):
+        model.export_onnx(tmp_path / "m.onnx")
+    model.export_onnx(tmp_path / "m.onnx", values={"made": [f" {text} " for text in asked]})
+    session = onnxruntime.InferenceSession(tmp_path / "m.onnx")
+    found = session.run(None, {"made": np.array([*asked, ""], dtype=object)[:, None]})[0]
+    np.testing.assert_allclose(found, model.predict({"made": [*asked, None]}), rtol=1e-6)
+
+
 def test_the_file_that_was_loaded_gives_the_same_graph(graph_of, same, tmp_path):
     model = StreamModel(make("okl", "classification", **LEARNERS["okl"]))
     model.partial_fit(targets(table(), "binary"), target="y")

@@ -35,6 +35,7 @@ def _table(task):
             "b": None if t % 20 == 7 else float(10.0 * rng.normal()),
             "c": float(rng.integers(0, 5)),
             "t": None if t % 23 == 5 else "xyz"[rng.integers(0, 3)],
+            "said": " ".join(rng.choice(["yes", "no", "so", "we", "go", "up"], 4)),
         }
         for t in range(_ROWS)
     ]

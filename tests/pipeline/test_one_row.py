@@ -37,6 +37,7 @@ def messy_rows(n, seed, gaps=0.05):
             "few": str(rng.choice(["red", " green", "blue"])),
             "many": f"id {rng.integers(0, 10_000)}",
             "some": f"v{rng.integers(0, 70)}",
+            "said": " ".join(f"Word{k}," for k in rng.integers(0, 30, rng.integers(0, 9))),
             "rare": float(rng.integers(1, 9) * (rng.random() < 0.1)),
             "same": "a" if t < 300 or rng.random() < 0.9 else "b",
             "none": None if t < 330 else 1.5,
@@ -46,7 +47,7 @@ def messy_rows(n, seed, gaps=0.05):
         for name in row:
             if rng.random() < gaps:
                 row[name] = rng.choice([None, math.nan]) if name in ("x", "far") else None
-            elif name in ("few", "many", "price") and rng.random() < gaps:
+            elif name in ("few", "many", "price", "said") and rng.random() < gaps:
                 row[name] = "NA"
         rows.append(row)
     y = [("up" if (row["x"] or 0.0) > 0 else "down") for row in rows]

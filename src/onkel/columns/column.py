@@ -12,8 +12,8 @@ KINDS = ("number", "flag", "time", "text", "empty")
 
 # How the values of a text column are written, where the type does not show it: numbers with a
 # decimal point or comma; times, by the order of year, month and day; text with so many values that
-# none gets a feature of its own.
-FORMS = ("", "point", "comma", "ymd", "dmy", "mdy", "many")
+# none gets a feature of its own ("many"), or whose values share words, too ("words").
+FORMS = ("", "point", "comma", "ymd", "dmy", "mdy", "many", "words")
 
 # Parts of a column that are features. A number has its value. A text column has its code, which
 # the target mean of the category replaces, and then part c for the value with code c.
@@ -22,6 +22,9 @@ VALUE = CODE = 0
 GAP = -1
 # Of a number that is mostly one value: its code, which the target mean replaces.
 EXACT = 1
+# Of a text whose values share words: the codes of its words, from here on. The sum of their target
+# means replaces these. The codes of its values, which are all hashed, are smaller.
+WORDS = 2**17
 TIME_PARTS = ("", "#hour_sin", "#hour_cos", "#weekday_sin", "#weekday_cos", "#year_sin",
               "#year_cos")  # fmt: skip
 

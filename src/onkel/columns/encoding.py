@@ -58,8 +58,9 @@ class Encoder(Stateful):
     statistics : bool, default=False
         Whether a text column also has a feature with the code of its value. A model replaces the
         code with the mean of the target (`onkel.pipeline.StreamModel`); then values beyond
-        ``max_categories`` have no other feature. A number that is mostly one value
-        (``Column.repeats``) also gets such a feature, besides the number itself.
+        ``max_categories`` have no other feature. Text whose values share words
+        (`onkel.columns.words`) also has features with the codes of its words. A number that is mostly one
+        value (``Column.repeats``) also gets such a feature, besides the number itself.
     na_values : list of str
         Texts that mean a missing value, besides the usual ones.
     target : str, optional
@@ -169,9 +170,9 @@ class Encoder(Stateful):
         return len(self.layout) - self.layout.n_first
 
     @property
-    def codes(self) -> list[int]:
-        """The features that hold codes."""
-        return self.layout.codes() if self.statistics else []
+    def codes(self) -> dict[int, int]:
+        """The features that hold codes, and how many a row has there."""
+        return self.layout.codes() if self.statistics else {}
 
     @property
     def hashed(self) -> list[str]:

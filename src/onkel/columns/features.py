@@ -8,8 +8,9 @@ import numpy as np
 
 from onkel.annotations import DTypeLike
 from onkel.columns.categories import NOTHING
-from onkel.columns.column import CODE, EXACT, GAP, TIME_PARTS, VALUE, Given
+from onkel.columns.column import CODE, EXACT, GAP, TIME_PARTS, VALUE, WORDS, Given
 from onkel.columns.layout import Layout
+from onkel.columns.words import MOST_WORDS
 
 #: seconds
 DAY = 86_400.0
@@ -84,11 +85,8 @@ def _make_room(layout: Layout, found: Sequence[Given | None], indicate: bool) ->
             repeated.take(one.values if one.absent is None else one.values[~one.absent])
     for k, one in enumerate(found):
         if one is not None:
-            if layout.waits(k):
-                parts = TIME_PARTS if layout.columns[k].kind == "time" else (VALUE,)
-                new += [
-                    (row, k, j) for row in _first_other(layout, k, one) for j in range(len(parts))
-                ]
+            if parts := layout.next_parts(k):
+                new += [(row, k, part) for row in _first_other(layout, k, one) for part in parts]
             found_in = _new_values if layout.columns[k].kind == "text" else _new_gap
             new += [(row, k, part) for row, part in found_in(layout, k, one, indicate)]
     new.sort(key=lambda feature: feature[:2])
@@ -150,6 +148,9 @@ def _put_text(layout: Layout, k: int, one: Given, X: np.ndarray, missing: str) -
     at = places[one.values]
     rows = np.flatnonzero(at >= 0)
     X[rows, at[rows]] = 1.0
+    first = layout.get(k, WORDS)
+    if first >= 0:
+        X[:, first : first + MOST_WORDS] = layout.words[k].of([*one.known, NOTHING])[one.values]
     gone = one.values < 0
     if missing in ("error", "skip") and not column.late and gone.any():
         X[np.ix_(gone, layout.of(k))] = np.nan

@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import fields
 from typing import ClassVar
 
 import numpy as np
 
 from onkel.columns.categories import BUCKETS, NOTHING, ROOM, Categories, Repeated
-from onkel.columns.column import CODE, EXACT, FORMS, GAP, KINDS, TIME_PARTS, VALUE, Column
+from onkel.columns.column import (
+    CODE,
+    EXACT,
+    FORMS,
+    GAP,
+    KINDS,
+    TIME_PARTS,
+    VALUE,
+    WORDS,
+    Column,
+)
+from onkel.columns.words import MOST_WORDS, Words
 from onkel.state import (
     Fields,
     Flag,
@@ -60,6 +71,8 @@ class Layout(Stateful):
         self.features: list[tuple[int, int]] = []
         #: of the text columns
         self.categories: dict[int, Categories] = {}
+        #: of the text columns whose values share words, if there are statistics
+        self.words: dict[int, Words] = {}
         #: codes of the number columns that are mostly one value, if there are statistics
         self.repeated: dict[int, Repeated] = {}
         #: rows so far in which each column was missing
@@ -67,7 +80,7 @@ class Layout(Stateful):
         self._at: dict[tuple[int, int], int] = {}
         self._owners: set[int] = set()
         # how many features there were when they were listed, and those with codes
-        self._codes: tuple[int, list[int]] = (0, [])
+        self._codes: tuple[int, dict[int, int]] = (0, {})
         self.append(columns)
         #: initial features; those behind them came in mid-stream
         self.n_first: int = len(self.features)
@@ -97,9 +110,11 @@ class Layout(Stateful):
     def _add_categories(self, k: int) -> None:
         column = self.columns[k]
         if column.kind == "text":
-            room = 0 if column.form == "many" else self.max_categories
+            room = 0 if column.form in ("many", "words") else self.max_categories
             n_hash = BUCKETS if self.statistics else self.n_hash
             self.categories[k] = Categories(column.name, room, n_hash)
+            if column.form == "words" and self.statistics:
+                self.words[k] = Words(column.name)
         elif column.kind == "number" and column.repeats and self.statistics:
             self.repeated[k] = Repeated()
 
@@ -128,19 +143,28 @@ class Layout(Stateful):
         """The feature of a part; -1 if it has none."""
         return self._at.get((column, part), -1)
 
-    def codes(self) -> list[int]:
-        """The features that hold codes."""
+    def codes(self) -> dict[int, int]:
+        """The features that hold codes, and how many a row has there: words follow each other."""
         known, found = self._codes
         if known != len(self.features):
-            text = [self.get(k, CODE) for k in self.categories]
-            own = text + [self.get(k, EXACT) for k in self.repeated]
-            found = [feature for feature in own if feature >= 0]
+            own = {self.get(k, CODE): 1 for k in self.categories}
+            own |= {self.get(k, EXACT): 1 for k in self.repeated}
+            own |= {self.get(k, WORDS): MOST_WORDS for k in self.words}
+            found = {feature: width for feature, width in own.items() if feature >= 0}
             self._codes = len(self.features), found
         return found
 
     def waits(self, column: int) -> bool:
         """Whether all rows so far had the column's constant."""
         return self.columns[column].constant is not None and column not in self._owners
+
+    def next_parts(self, column: int) -> Sequence[int]:
+        """The parts that a column gets with its first value, or its first other value."""
+        if column in self.words and self.get(column, WORDS) < 0:
+            return range(WORDS, WORDS + MOST_WORDS)
+        if not self.waits(column):
+            return ()
+        return range(len(TIME_PARTS)) if self.columns[column].kind == "time" else (VALUE,)
 
     def is_first(self, feature: int) -> bool:
         """Whether this is the first feature of a column that came in mid-stream."""
@@ -164,6 +188,8 @@ class Layout(Stateful):
         own = self.categories[k]
         if part == CODE:
             return f"{column.name}: target"
+        if part >= WORDS and k in self.words:
+            return f"{column.name}: words"
         if part > own.room:
             return f"{column.name}#{part - own.room - 1}"
         value = own.values[part - 1]
@@ -224,18 +250,26 @@ class Layout(Stateful):
         # the first parts of each column are there, and the parts of a time follow each other
         require(self._at.keys() >= set(base), "parts: lacks features of its columns")
         require(n_first <= len(self), "n_first: is more than all features")
-        for k, column in enumerate(self.columns):
-            if column.kind == "time" and not self.waits(k):
-                at = [self.get(k, part) - part for part in range(len(TIME_PARTS))]
-                require(len(set(at)) == 1, f"parts: those of column {k} do not follow each other")
+        times = [k for k, column in enumerate(self.columns) if column.kind == "time"]
+        whole = {k: range(len(TIME_PARTS)) for k in times if not self.waits(k)}
+        whole |= {
+            k: range(WORDS, WORDS + MOST_WORDS)
+            for k in self.words
+            if any((k, part) in self._at for part in range(WORDS, WORDS + MOST_WORDS))
+        }
+        for k, own in whole.items():
+            at = {self.get(k, part) - part for part in own}
+            require(len(at) == 1, f"parts: those of column {k} do not follow each other")
 
-    def _possible(self, k: int) -> range:
+    def _possible(self, k: int) -> Collection[int]:
         own = self.categories.get(k)
         if self.columns[k].kind == "empty":
             return range(0)
         if own is None:
             n = len(TIME_PARTS) if self.columns[k].kind == "time" else 1 + (k in self.repeated)
             return range(GAP, n)
+        if k in self.words:
+            return [CODE, *range(WORDS, WORDS + MOST_WORDS)]
         if self.statistics:
             return range(len(own.codes) + 1)
         return range(1, own.room + 1 + own.n_hash)

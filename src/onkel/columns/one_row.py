@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from onkel.columns.categories import NOTHING
-from onkel.columns.column import CODE, EXACT, GAP, TIME_PARTS, VALUE, Column
+from onkel.columns.column import CODE, EXACT, GAP, TIME_PARTS, VALUE, WORDS, Column
 from onkel.columns.encoding import Encoder
 from onkel.columns.features import time_features
 from onkel.columns.layout import Layout
@@ -65,7 +65,9 @@ class RowEncoder:
         self._names = frozenset(others).union(column.name for column in self.columns)
         kinds = {"text": _Text, "time": _Time, "empty": _Empty}
         self._cells = [
-            kinds.get(column.kind, _Number)(encoder.layout, k, encoder.na_values)
+            (_Words if k in encoder.layout.words else kinds.get(column.kind, _Number))(
+                encoder.layout, k, encoder.na_values
+            )
             for k, column in enumerate(self.columns)
         ]
         self._numbers = _Numbers([cell for cell in self._cells if _is_plain(cell)])
@@ -350,6 +352,20 @@ class _Text(_Cell):
         place = layout.get(k, code) if code else -1
         if place >= 0:
             x[place] = 1.0
+
+
+class _Words(_Text):
+    """A text whose words have codes; its value has one, too."""
+
+    def put(self, value: str, x: np.ndarray, learns: bool) -> bool:
+        first = self.layout.get(self.k, WORDS)
+        if not _is_unicode(value) or (learns and first < 0):
+            return False
+        self._put_code(self.own.code(value), x)
+        if first >= 0:
+            codes = self.layout.words[self.k].codes(value)
+            x[first : first + len(codes)] = codes
+        return True
 
 
 class _Empty(_Cell):

@@ -36,19 +36,26 @@ def means_of_codes(codes, Y, before, counts, sums, smoothing, out, learn):
     """Smoothed mean target of each row's code minus that of all rows, from the rows before.
 
     ``before`` (n, J) holds the means of all rows before each row; ``smoothing`` such rows are added
-    to those of a code. The result is 0 for code 0, and for a code without rows.
+    to those of a code. The result is 0 for code 0, and for a code without rows. If a row has
+    several of the ``codes`` (n, m), it is their sum by the square root of their number.
     """
     for t in range(len(codes)):
-        c = codes[t]
-        if c == 0:
-            continue
-        for j in range(Y.shape[1]):
-            away = sums[c, j] - counts[c] * before[t, j]
-            out[t, j] = away / (counts[c] + smoothing)
-        if learn:
-            counts[c] += 1.0
+        n_codes = 0
+        for c in codes[t]:
+            if c == 0:
+                continue
+            n_codes += 1
             for j in range(Y.shape[1]):
-                sums[c, j] += Y[t, j]
+                away = sums[c, j] - counts[c] * before[t, j]
+                out[t, j] += away / (counts[c] + smoothing)
+        if n_codes > 1:
+            for j in range(Y.shape[1]):
+                out[t, j] /= np.sqrt(n_codes)
+        for c in codes[t]:
+            if learn and c != 0:
+                counts[c] += 1.0
+                for j in range(Y.shape[1]):
+                    sums[c, j] += Y[t, j]
 
 
 @jit_as_written

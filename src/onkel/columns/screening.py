@@ -15,6 +15,7 @@ from onkel.columns.encoding import FIRST_ROWS
 from onkel.columns.failures import moved
 from onkel.columns.notation import Written, number_form, time_form
 from onkel.columns.values import as_numpy, given, kind_of, text_of
+from onkel.columns.words import share_words
 from onkel.errors import DataError
 
 # No value gets a feature if a text column has more values than this in its first 100 rows.
@@ -96,8 +97,10 @@ def by_values(column: Column, first: Given) -> Column:
     """The column with form, origin and repeats set from its first values."""
     kind = column.kind
     if kind == "text":
-        distinct = len(np.unique(first.values[first.values >= 0]))
-        return replace(column, form="many" if distinct > _MANY else "")
+        texts = [first.known[k] for k in np.unique(first.values[first.values >= 0]).tolist()]
+        if len(texts) <= _MANY:
+            return replace(column, form="")
+        return replace(column, form="words" if share_words(texts) else "many")
     known = first.values[np.isfinite(first.values)]
     if kind == "number" and len(known):
         column = replace(column, repeats=is_mostly_one(known))
@@ -151,13 +154,18 @@ def is_index(column: Column, given: Given) -> bool:
     return values[0] in (0.0, 1.0) and bool((values == np.arange(len(values)) + values[0]).all())
 
 
-def why_useless(column: Column, given: Given) -> str | None:
-    """Why a column is useless to a learner, judged by 100 rows or more; None if it is useful."""
+def why_useless(column: Column, given: Given, statistics: bool) -> str | None:
+    """Why a column is useless to a learner, judged by 100 rows or more; None if it is useful.
+
+    Words that values share are of use where there are statistics.
+    """
     text = column.kind == "text"
     there = given.values >= 0 if text else np.isfinite(given.values)
     values = given.values[there]
     distinct = len(np.unique(values))
     if distinct < 2:
+        return None
+    if text and column.form == "words" and statistics:
         return None
     if text:
         return "has a value of its own in nearly every row" if distinct > _UNIQUE * len(values) \

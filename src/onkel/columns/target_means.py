@@ -8,11 +8,15 @@ which is 0 for a new category. For classes y is 1 for the class and 0 for the ot
 one s for each class but the first. The order of the stream takes the place of CatBoost's
 permutations.
 
+A text has several codes, those of its words. Its statistic is the sum of theirs by the square root
+of their number, which keeps the scale of short and long texts alike.
+
 Source: Prokhorenkova et al. 2018 (ordered target statistics); Micci-Barreca 2001 (the smoothing).
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from copy import deepcopy
 from typing import Any, ClassVar
@@ -73,7 +77,8 @@ class TargetMeans(Stateful):
     def learn(self, codes: dict[int, np.ndarray], y: np.ndarray) -> dict[int, np.ndarray]:
         """The statistics (n, J) of each column before each row; then learn the rows.
 
-        ``codes`` (n,) by column number; 0 means no category. ``y`` (n,): numbers, or labels.
+        ``codes`` (n,), or (n, m) where a row has several, by column number; 0 means no category.
+        ``y`` (n,): numbers, or labels.
         """
         from onkel.columns.running import running_means
 
@@ -99,14 +104,14 @@ class TargetMeans(Stateful):
     ) -> np.ndarray:
         from onkel.columns.running import means_of_codes
 
-        codes = codes.astype(np.int64)
+        codes = codes.reshape(len(codes), -1).astype(np.int64)
         self._make_room(name, int(codes.max(initial=0)) + 1)
         out = np.zeros_like(Y)
         own = self.counts[name], self.sums[name]
         means_of_codes(codes, Y, before, *own, _SMOOTHING, out, learn)
         return out
 
-    def learn_row(self, codes: dict[int, int], label: Any) -> dict[int, list[float]]:
+    def learn_row(self, codes: dict[int, int | list[int]], label: Any) -> dict[int, list[float]]:
         """As :meth:`learn`, to the same bits, of one row: a list (J,) of each column.
 
         A compiled loop would take longer to call than one row needs.
@@ -122,25 +127,42 @@ class TargetMeans(Stateful):
         found = {name: self._of_row(name, c, before) for name, c in codes.items()}
         self.total += target
         self.n_rows = n + 1.0
-        for name, c in codes.items():
-            counts, sums = self.counts.get(name), self.sums.get(name)
-            if counts is None or sums is None or len(counts) <= c or sums.shape[1] < len(target):
-                self._make_room(name, c + 1)
-                counts, sums = self.counts[name], self.sums[name]
-            if c:
-                counts[c] += 1.0
-                for k, one in enumerate(target):
-                    if one:
-                        sums[c, k] += one
+        for name, which in codes.items():
+            for c in (which,) if isinstance(which, int) else which:
+                self._learn_code(name, c, target)
         return found
 
-    def row_now(self, codes: dict[int, int]) -> dict[int, list[float]]:
+    def _learn_code(self, name: int, c: int, target: list[float]) -> None:
+        counts, sums = self.counts.get(name), self.sums.get(name)
+        if counts is None or sums is None or len(counts) <= c or sums.shape[1] < len(target):
+            self._make_room(name, c + 1)
+            counts, sums = self.counts[name], self.sums[name]
+        if c:
+            counts[c] += 1.0
+            for k, one in enumerate(target):
+                if one:
+                    sums[c, k] += one
+
+    def row_now(self, codes: dict[int, int | list[int]]) -> dict[int, list[float]]:
         """As :meth:`now`, to the same bits, of one row: a list (J,) of each column."""
         n = max(self.n_rows, 1.0)
         before = [total / n for total in self.total.tolist()]
-        return {name: self._of_row(name, c, before) for name, c in codes.items()}
+        return {name: self._of_row(name, own, before) for name, own in codes.items()}
 
-    def _of_row(self, name: int, c: int, before: list[float]) -> list[float]:
+    def _of_row(self, name: int, codes: int | list[int], before: list[float]) -> list[float]:
+        """The statistics (J,) of one row's code, or codes."""
+        if isinstance(codes, int):
+            return self._of_code(name, codes, before)
+        found, n_codes = [0.0] * len(before), 0
+        for c in codes:
+            if c:
+                n_codes += 1
+                own = self._of_code(name, c, before)
+                # one addition after the other, as the compiled loop adds them
+                found = [a + b for a, b in zip(found, own, strict=True)]
+        return [a / math.sqrt(n_codes) for a in found] if n_codes > 1 else found
+
+    def _of_code(self, name: int, c: int, before: list[float]) -> list[float]:
         """The statistics (J,) of one code."""
         counts = self.counts.get(name)
         if not c or counts is None or c >= len(counts):
@@ -157,8 +179,8 @@ class TargetMeans(Stateful):
         held = self.counts.get(name, np.zeros(0))
         sums = self.sums.get(name, np.zeros((0, self.n_means)))
         if n > len(held) or sums.shape[1] < self.n_means:
-            n = max(n, _FEWEST_CODES) if n <= len(held) else max(2 * n, _FEWEST_CODES)
-            n = max(n, len(held))
+            # a power of two: the order of the codes does not matter
+            n = max(1 << (n - 1).bit_length(), len(held), _FEWEST_CODES)
             self.counts[name], self.sums[name] = self._padded(name, n, self.n_means)
 
     def _padded(self, name: int, n: int, n_means: int) -> tuple[np.ndarray, np.ndarray]:
@@ -206,12 +228,12 @@ class TargetMeans(Stateful):
             if name in self.counts:
                 counts, sums = self.counts[name], self.sums[name]
                 # arrays without room for a code are replaced by longer ones
-                if len(own) == 1:
-                    c = int(own[0])
+                if own.size == 1:
+                    c = int(own.item())
                     if c < len(counts):
                         held.append((counts, sums, c, counts[c], sums[c].copy()))
                     continue
-                old = own.astype(np.int64)
+                old = own.ravel().astype(np.int64)
                 old = old[old < len(counts)]
                 held.append((counts, sums, old, counts[old], sums[old]))
         kept = dict(self.counts), dict(self.sums)

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from onkel.columns.categories import NOTHING, Categories
-from onkel.columns.column import CODE, EXACT, GAP, TIME_PARTS, VALUE, Column
+from onkel.columns.column import CODE, EXACT, GAP, TIME_PARTS, VALUE, WORDS, Column
 from onkel.columns.encoding import Encoder
 from onkel.columns.features import DAY, MONDAY, QUARTER, YEAR
 from onkel.columns.notation import GAPS
@@ -146,9 +146,39 @@ def text(
     gap = rows[NOTHING] if missing == "auto" and not column.late else 0
     if missing in ("error", "skip") and not column.late:
         gap = len(codes)
-    constant = [column.constant] if column.constant else []
-    rows |= dict.fromkeys([*sorted(GAPS), *encoder.na_values, *constant], gap)
+    rows |= dict.fromkeys(_read_as_gaps(encoder, k), gap)
     return Block(pick(table.astype(dtype), looked_up(x, rows)), places)
+
+
+def words(
+    encoder: Encoder,
+    k: int,
+    x: Value,
+    missing: str,
+    dtype: np.dtype,
+    means: np.ndarray,
+    values: Collection[str],
+) -> Block:
+    """The statistics of a text by its words, for each of the texts to expect; as :func:`text`."""
+    known = list(dict.fromkeys(value.strip() for value in values))
+    codes = encoder.layout.words[k].of(known)
+    n_words = np.maximum((codes > 0).sum(axis=1), 1)[:, None]
+    own = statistics_of(codes.ravel().tolist(), means).reshape(*codes.shape, means.shape[1])
+    # row 0 is for texts without words, the last one for gaps that are refused
+    ends = np.zeros((1, means.shape[1])), np.full((1, means.shape[1]), np.nan)
+    table = np.vstack([ends[0], own.sum(axis=1) / np.sqrt(n_words), ends[1]])
+    rows = {value: row for row, value in enumerate(known, 1)}
+    refused = missing in ("error", "skip") and not encoder.columns[k].late
+    rows |= dict.fromkeys(_read_as_gaps(encoder, k), len(table) - 1 if refused else 0)
+    first = encoder.layout.get(k, WORDS)
+    places = [(first, i) for i in range(means.shape[1])]
+    return Block(pick(table.astype(dtype), looked_up(x, rows)), places)
+
+
+def _read_as_gaps(encoder: Encoder, k: int) -> list[str]:
+    """The texts that mean a missing value in a column."""
+    constant = encoder.columns[k].constant
+    return [*sorted(GAPS), *encoder.na_values, *([constant] if constant else [])]
 
 
 def _features(
@@ -172,11 +202,12 @@ def _features(
 
 def _refuse_hashed(column: Column, own: Categories, means: np.ndarray | None) -> None:
     """Raise ExportError if values that share a feature by a hash may matter."""
-    if not own.hashes or (means is not None and not means[own.room + 1 :].any()):
+    alike = means is not None and not means[own.room + 1 :].any()
+    if not own.hashes or (alike and column.form != "words"):
         return
     what = f"has more than {own.room} values, and the others"
     anew = "with a larger max_categories, or without the column"
-    if column.form == "many":
+    if column.form in ("many", "words"):
         what, anew = "holds texts that nearly all differ, and they", "without the column"
     elif len(own.codes) < own.room:
         what, anew = "had no value in the first rows, and its values", "without the column"
@@ -233,6 +264,9 @@ def _blocks(encoder: Encoder, k: int, x: Value, reading: Reading) -> Iterator[Bl
         means = reading.means.get(encoder.layout.get(k, CODE), none)
         values = reading.values.get(column.name)
         yield text(encoder, k, x, missing, reading.dtype, means, values)
+        of_words = reading.means.get(encoder.layout.get(k, WORDS))
+        if of_words is not None and values is not None:
+            yield words(encoder, k, x, missing, reading.dtype, of_words, values)
     elif column.kind == "time":
         yield from time(encoder, k, x, missing)
     elif column.kind in ("number", "flag"):

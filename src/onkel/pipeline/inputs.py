@@ -9,7 +9,7 @@ import numpy as np
 from onkel.annotations import Matrix
 from onkel.columns.encoding import Encoder
 from onkel.merging import require_same
-from onkel.pipeline.widening import Segment, Widening
+from onkel.pipeline.widening import Segment, Widening, codes_of
 from onkel.state import State, inside, require
 
 
@@ -95,7 +95,7 @@ class Inputs:
         """What :meth:`go_back` needs to undo the learning of the rows X."""
         if self._widening is None or self.encoder is None:
             return None
-        codes = {j: X[:, j] for j in self.encoder.codes if j < X.shape[1]}
+        codes = codes_of(X, self.encoder.codes)
         return self._widening, len(self._widening.late), self._widening.means.mark(codes)
 
     def go_back(self, mark: Any) -> None:

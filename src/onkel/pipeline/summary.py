@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from onkel.columns.column import CODE, EXACT, GAP
+from onkel.columns.column import CODE, EXACT, GAP, WORDS
 from onkel.columns.encoding import Encoder
 from onkel.columns.layout import Layout
+from onkel.columns.words import MOST_WORDS
 from onkel.learners.base import OnlineEstimator
 from onkel.pipeline.statistics import is_fitted
 from onkel.state import State, nbytes
@@ -42,12 +43,18 @@ def describe_columns(encoder: Encoder) -> list[dict[str, object]]:
             "written": _WRITTEN.get(column.form, ""),
             "categories": len(layout.categories[k].values) if column.kind == "text" else None,
             "gaps": layout.gaps[k],
-            "features": len(layout.of(k)),
+            "features": _n_features(layout, k),
             "became": _became(layout, k),
             "late": column.late,
         }
         for k, column in enumerate(layout.columns)
     ]
+
+
+def _n_features(layout: Layout, k: int) -> int:
+    """Features of a column; the codes of its words become one."""
+    spare = MOST_WORDS - 1 if layout.get(k, WORDS) >= 0 else 0
+    return len(layout.of(k)) - spare
 
 
 def _became(layout: Layout, k: int) -> str:
@@ -65,6 +72,8 @@ def _became(layout: Layout, k: int) -> str:
             parts.append(f"{own.n_hash} features that other values share")
         if layout.get(k, CODE) >= 0:
             parts.append("the target's mean" + (", values hashed" if own.hashes else ""))
+        if k in layout.words:
+            parts.append("the target's means of its words")
     elif column.kind == "time":
         parts.append("trend, hour, weekday and day of the year")
     else:

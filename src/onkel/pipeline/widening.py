@@ -15,6 +15,9 @@ from onkel.annotations import Matrix
 from onkel.columns.target_means import TargetMeans
 from onkel.state import Array, State, check, inside, require
 
+#: the encoded columns that hold codes, each with how many, from it on, belong together
+Codes = dict[int, int]
+
 
 class Segment(NamedTuple):
     """Consecutive rows with the same columns: where they start, and how many columns are late."""
@@ -29,19 +32,19 @@ class Places:
     """Where each of the learner's columns comes from, looked up once for many rows.
 
     ``key``: the encoded columns d, how many columns are late, the statistics of a code J, and the
-    columns with codes.
+    columns with codes, with how many follow each other.
     """
 
     open: list[int]
 
-    def __init__(self, key: tuple[int, int, int, list[int]], n_first: int, late: Matrix) -> None:
+    def __init__(self, key: tuple[int, int, int, Codes], n_first: int, late: Matrix) -> None:
         self.key = key
         d, _, n_means, codes = key
-        coded, held = set(codes), set(late)
+        held, coded = set(late), all_of(codes)
         source = [*((j, 0) for j in range(n_first)), *late]
         #: (column, code's column, statistic) of the columns that hold statistics
         self.of_means: list[tuple[int, int, int]] = [
-            (at, j, k) for at, (j, k) in enumerate(source) if j in coded
+            (at, j, k) for at, (j, k) in enumerate(source) if j in codes
         ]
         self.at_means: np.ndarray = np.array([at for at, _, _ in self.of_means], dtype=np.intp)
         self._from = np.array([j if j < d else 0 for j, _ in source], dtype=np.intp)
@@ -84,18 +87,18 @@ class Widening:
         self.fixed = False
         self._known_places: Places | None = None
 
-    def learn(self, X: np.ndarray, y: np.ndarray, codes: list[int]) -> list[Segment]:
+    def learn(self, X: np.ndarray, y: np.ndarray, codes: Codes) -> list[Segment]:
         """The learner's rows for encoded rows X (n, d), each by the rows before it; learn them.
 
         A new segment starts at each row where a column begins.
         """
-        codes = [j for j in codes if j < X.shape[1]]
+        codes = within(codes, X.shape[1])
         if len(X) == 1:
             return [Segment(0, self._learn_row(X, y[0], codes), y, len(self.late))]
-        means = self.means.learn({j: X[:, j] for j in codes}, y)
+        means = self.means.learn(codes_of(X, codes), y)
         held = len(self.late)
-        rows = self._find_places(X, means)
-        out = self._placed(X, means)
+        rows = self._find_places(X, means, all_of(codes))
+        out = self._placed(X, means, codes)
         starts = sorted({0, *rows})
         ends = [*starts[1:], len(X)]
         late = [held + sum(row <= start for row in rows) for start in starts]
@@ -104,9 +107,9 @@ class Widening:
             for a, b, n in zip(starts, ends, late, strict=True)
         ]
 
-    def _learn_row(self, X: np.ndarray, label: object, codes: list[int]) -> np.ndarray:
+    def _learn_row(self, X: np.ndarray, label: object, codes: Codes) -> np.ndarray:
         """As :meth:`learn`, of one row X (1, d)."""
-        means = self.means.learn_row(_codes_of(X, codes), label)
+        means = self.means.learn_row(_codes_of_row(X, codes), label)
         if not self.fixed:
             places = self._places(X.shape[1], codes)
             begin = [(j, 0) for j in places.open if X[0, j] != 0.0] if places.any_begins(X) else []
@@ -114,17 +117,17 @@ class Widening:
                 (j, k) for j, k in places.open_means if k < len(means[j]) and means[j][k] != 0.0
             ]
             self.late += sorted(begin)
-        return self._placed_row(X, means)
+        return self._placed_row(X, means, codes)
 
-    def now(self, X: np.ndarray, codes: list[int]) -> np.ndarray:
+    def now(self, X: np.ndarray, codes: Codes) -> np.ndarray:
         """The learner's rows for encoded rows X, by everything learned so far."""
         if not codes and not self.late and X.shape[1] == self.n_first:
             return X
-        codes = [j for j in codes if j < X.shape[1]]
+        codes = within(codes, X.shape[1])
         if len(X) == 1:
-            return self._placed_row(X, self.means.row_now(_codes_of(X, codes)))
-        means = self.means.now({j: X[:, j] for j in codes}) if codes else {}
-        return self._placed(X, means)
+            return self._placed_row(X, self.means.row_now(_codes_of_row(X, codes)), codes)
+        means = self.means.now(codes_of(X, codes)) if codes else {}
+        return self._placed(X, means, codes)
 
     def places(self) -> list[tuple[int, int]]:
         """For each learner's column: the encoder's column, and the index of its statistic."""
@@ -134,14 +137,16 @@ class Widening:
         """The encoder's column that the learner's column j comes from."""
         return j if j < self.n_first else self.late[j - self.n_first][0]
 
-    def _find_places(self, X: np.ndarray, means: dict[int, np.ndarray]) -> list[int]:
+    def _find_places(
+        self, X: np.ndarray, means: dict[int, np.ndarray], coded: set[int]
+    ) -> list[int]:
         """Give places to columns that begin in these rows; return where they begin."""
         if self.fixed:
             return []
         held = set(self.late)
         new: list[tuple[int, int, int]] = []
         for j in range(self.n_first, X.shape[1]):
-            if (j, 0) not in held:
+            if (j, 0) not in held and (j in means or j not in coded):
                 values = means[j][:, :1] if j in means else X[:, j : j + 1]
                 new += [(row, j, 0) for row in _first_rows(values)]
         for j, own in means.items():
@@ -152,16 +157,16 @@ class Widening:
         self.late += [(j, k) for _, j, k in new]
         return [row for row, _, _ in new]
 
-    def _placed(self, X: np.ndarray, means: dict[int, np.ndarray]) -> np.ndarray:
-        places = self._places(X.shape[1], list(means))
+    def _placed(self, X: np.ndarray, means: dict[int, np.ndarray], codes: Codes) -> np.ndarray:
+        places = self._places(X.shape[1], codes)
         out = places.copied(X)
         with np.errstate(over="ignore"):
             for at, j, k in places.of_means:
                 out[:, at] = means[j][:, k] if k < means[j].shape[1] else 0.0
         return out
 
-    def _placed_row(self, X: np.ndarray, means: dict[int, list[float]]) -> np.ndarray:
-        places = self._places(X.shape[1], list(means))
+    def _placed_row(self, X: np.ndarray, means: dict[int, list[float]], codes: Codes) -> np.ndarray:
+        places = self._places(X.shape[1], codes)
         out = places.copied(X)
         if places.of_means:
             found = [means[j][k] if k < len(means[j]) else 0.0 for _, j, k in places.of_means]
@@ -169,7 +174,7 @@ class Widening:
                 out[0, places.at_means] = found
         return out
 
-    def _places(self, d: int, codes: list[int]) -> Places:
+    def _places(self, d: int, codes: Codes) -> Places:
         """Where the learner's columns come from, for rows of d encoded columns."""
         key = d, len(self.late), self.means.n_means, codes
         if self._known_places is None or self._known_places.key != key:
@@ -200,9 +205,29 @@ class Widening:
         return widening
 
 
-def _codes_of(X: np.ndarray, codes: list[int]) -> dict[int, int]:
-    """The codes of one row X (1, d), by column."""
-    return dict(zip(codes, map(int, X.take(codes).tolist()), strict=True)) if codes else {}
+def within(codes: Codes, d: int) -> Codes:
+    """Those that rows of d encoded columns have."""
+    return codes if not codes or max(codes) < d else {j: m for j, m in codes.items() if j < d}
+
+
+def all_of(codes: Codes) -> set[int]:
+    """All columns that hold codes."""
+    return {j + i for j, m in codes.items() for i in range(m)}
+
+
+def codes_of(X: np.ndarray, codes: Codes) -> dict[int, np.ndarray]:
+    """The codes (n, m) in rows X (n, d), by the first of their columns."""
+    return {j: X[:, j : j + m] for j, m in within(codes, X.shape[1]).items()}
+
+
+def _codes_of_row(X: np.ndarray, codes: Codes) -> dict[int, int | list[int]]:
+    """The codes of one row X (1, d), by the first of their columns: one, or several."""
+    if not codes:
+        return {}
+    found: dict[int, int | list[int]] = {}
+    found |= zip(codes, map(int, X.take(list(codes)).tolist()), strict=True)
+    several = {j: m for j, m in codes.items() if m > 1}
+    return found | {j: [int(c) for c in X[0, j : j + m].tolist()] for j, m in several.items()}
 
 
 def _first_rows(values: np.ndarray) -> list[int]:

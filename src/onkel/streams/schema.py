@@ -210,7 +210,7 @@ class Schema:
                         continue
                     array = first.column(first.schema.get_field_index(column.name))
                     values = given(array, column, self.reading.written.na_values)
-                    if why := why_useless(column, values):
+                    if why := why_useless(column, values, self.reading.statistics):
                         self.useless[column.name] = why
                         continue
                     column = if_constant(column, values)

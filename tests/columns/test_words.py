@@ -1,0 +1,168 @@
+"""Long text: its words give one statistic."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import onkel
+from onkel import StreamModel, open_stream
+from onkel.columns.words import MOST_WORDS, Words, share_words, words_of
+from onkel.persistence import from_bytes
+
+_GOOD, _BAD = ["fine", "lovely", "great", "tasty"], ["stale", "awful", "broken", "late"]
+_FILLER = ["the", "tea", "was", "we", "got", "it", "here", "and", "with", "milk"]
+
+
+def reviews(n=400, seed=0):
+    """Sentences that nearly all differ, of which a few words tell the class; some are missing."""
+    rng = np.random.default_rng(seed)
+    y = rng.integers(0, 2, n)
+    texts = []
+    for good in y:
+        words = [*rng.choice(_FILLER, rng.integers(3, 12)), *rng.choice((_BAD, _GOOD)[good], 2)]
+        texts.append(" ".join(rng.permutation(words)).capitalize() + ".")
+    said = [None if rng.random() < 0.05 else text for text in texts]
+    return {"said": said, "x": rng.normal(size=n)}, np.array(["bad", "good"])[y]
+
+
+def model_of(rows, y, name="pa", **how):
+    return StreamModel(onkel.make(name, **how)).partial_fit(rows, y)
+
+
+def test_words_are_found_once_whatever_their_case():
+    assert words_of("No damage, NO Dent; 14-inch") == ["no", "damage", "dent", "14", "inch"]
+    assert words_of("?! -") == []
+    assert words_of(" ".join(f"w{k}" for k in range(99))) == [f"w{k}" for k in range(MOST_WORDS)]
+
+
+@pytest.mark.parametrize(
+    ("values", "shared"),
+    [
+        (reviews(100)[0]["said"], True),
+        (["oil on wood", "oil on paper", "ink on paper", "ink and chalk", "chalk on wood"], True),
+        ([f"id {k}" for k in range(100)], False),
+        ([f"2015-{k:06}" for k in range(100)], False),
+        (["Ann Lee", "Bob Ray", "Cid Fox", "Ann Poe", "Eve Lux"], False),
+        (["alone"], False),
+    ],
+)
+def test_words_count_where_values_share_them(values, shared):
+    assert share_words([value for value in values if value]) is shared
+
+
+def test_a_value_alone_has_the_codes_that_it_has_in_a_list():
+    words, texts = Words("said"), [text or "" for text in reviews(50)[0]["said"]]
+    for text, codes in zip(texts, words.of(texts).tolist(), strict=True):
+        own = words.codes(text)
+        assert codes == own + [0] * (MOST_WORDS - len(own))
+        assert all(own)
+
+
+def test_the_statistic_is_the_sum_by_the_root_of_the_number():
+    """Against the definition, with words for codes."""
+    rows, y = reviews()
+    model = StreamModel(onkel.make("pa"), scaling="none")
+    model.partial_fit(rows, y)
+    sums, counts, total = defaultdict(float), defaultdict(float), 0.0
+    for text, label in zip(rows["said"], y, strict=True):
+        for word in words_of(text or ""):
+            sums[word] += label != y[0]
+            counts[word] += 1.0
+        total += label != y[0]
+    new = ["The TEA was lovely", "unheard", "", "milk"]
+    batch = pa.RecordBatch.from_pydict({"said": new, "x": [0.0] * 4})
+    encoded = model.encoder.encode(batch, missing="auto", learn=False)
+    found = model._inputs.now(encoded)[:, model._inputs.names.index("said: words")]
+    mean = total / len(y)
+    for text, value in zip(new, found, strict=True):
+        own = [(sums[w] - counts[w] * mean) / (counts[w] + 10.0) for w in words_of(text)]
+        assert value == pytest.approx(sum(own) / math.sqrt(max(len(own), 1)), rel=1e-5)
+
+
+def test_words_tell_what_values_that_nearly_all_differ_do_not():
+    rows, y = reviews(800)
+    told = StreamModel(onkel.make("pa")).predict_then_learn(rows, y)
+    assert (told[300:] != y[300:]).mean() < 0.1
+    # as it was: the values alone
+    alone = {**rows, "said": [f"{text} {k}" for k, text in enumerate(map(hash, rows["said"]))]}
+    told = StreamModel(onkel.make("pa")).predict_then_learn(alone, y)
+    assert (told[300:] != y[300:]).mean() > 0.4
+
+
+def test_a_column_of_words_is_kept_where_there_are_statistics():
+    rows, y = reviews()
+    table = pa.table({**rows, "y": y})
+    for statistics in (True, False):
+        stream = open_stream(
+            table, target="y", tidy=True, missing="auto", statistics=statistics, max_categories=9
+        )
+        assert ("said" in stream.useless) is not statistics
+    model = model_of(rows, y)
+    said, _ = model.describe_columns()
+    assert said["became"].endswith("the target's means of its words")
+    assert said["features"] == 2
+    assert model.feature_importances_.shape == (2,)
+
+
+@pytest.mark.parametrize("task", ["classification", "regression"])
+def test_a_saved_model_goes_on_as_if_nothing_had_been(task):
+    rows, y = reviews()
+    y = y if task == "classification" else (y == "good") + 0.5
+    first, rest = ({k: v[part] for k, v in rows.items()} for part in (slice(200), slice(200, None)))
+    model = StreamModel(onkel.make("pa", task)).partial_fit(first, y[:200])
+    again = from_bytes(model.to_bytes())
+    assert (
+        again.partial_fit(rest, y[200:]).to_bytes() == model.partial_fit(rest, y[200:]).to_bytes()
+    )
+
+
+@pytest.mark.parametrize("change", ["lacks one", "in between"])
+def test_a_file_whose_words_do_not_follow_each_other_is_refused(change):
+    model = model_of(*reviews())
+    state = model.encoder.layout.get_state()
+    if change == "lacks one":
+        state["owners"].pop()
+        state["parts"].pop()
+    else:
+        state["parts"][-2:] = state["parts"][:-3:-1]
+    whole = model.get_state()
+    whole["encoder"]["layout"] = state
+    with pytest.raises(ValueError, match=r"follow each other|lacks"):
+        StreamModel.from_state(whole)
+
+
+def test_a_refused_row_leaves_no_trace_in_the_words():
+    rows, y = reviews()
+    model = model_of(rows, y)
+    before = model._inputs._widening.means.get_state()
+    for bad in ({"said": "fine new words", "x": "no number"}, {"said": "fine", "x": math.inf}):
+        with pytest.raises(onkel.DataError):
+            model.partial_fit([bad, {"said": "lovely tea", "x": 0.0}], ["good", "bad"])
+        with pytest.raises(onkel.DataError):
+            model.partial_fit(bad, ["good"])
+    after = model._inputs._widening.means.get_state()
+    np.testing.assert_equal(after["counts"], before["counts"])
+
+
+def test_merged_parts_have_counted_the_words_of_all_rows():
+    rows, y = reviews(600)
+    sample = model_of({k: v[:200] for k, v in rows.items()}, y[:200], "krls", n_components=20)
+    sample.fix_map()
+    parts = [slice(200, 400), slice(400, 600)]
+    one, other = (
+        from_bytes(sample.to_bytes()).partial_fit({k: v[part] for k, v in rows.items()}, y[part])
+        for part in parts
+    )
+    whole = from_bytes(sample.to_bytes()).partial_fit(
+        {k: v[200:] for k, v in rows.items()}, y[200:]
+    )
+    one.merge(other, since=sample)
+    merged, counted = (model._inputs._widening.means for model in (one, whole))
+    assert merged.counts.keys() == counted.counts.keys()
+    for name, counts in counted.counts.items():
+        np.testing.assert_array_equal(merged.counts[name], counts)
