@@ -59,8 +59,8 @@ class Encoder(Stateful):
         Whether a text column also has a feature with the code of its value. A model replaces the
         code with the mean of the target (`onkel.pipeline.StreamModel`); then values beyond
         ``max_categories`` have no other feature. Text whose values share words
-        (`onkel.columns.words`) also has features with the codes of its words. A number that is mostly one
-        value (``Column.repeats``) also gets such a feature, besides the number itself.
+        (`onkel.columns.words`) also has features with the codes of its words. A number that is
+        mostly one value (``Column.repeats``) also gets such a feature, besides the number itself.
     na_values : list of str
         Texts that mean a missing value, besides the usual ones.
     target : str, optional
