@@ -42,6 +42,14 @@ def table(n: int, seed: int = 0) -> dict[str, Any]:
     return {"size": size, "town": town, "age": X[:, 0] * 10 + 40}
 
 
+def sentences(n: int, seed: int = 0) -> dict[str, Any]:
+    """The rows as a table of sentences, whose words tell the third column."""
+    words = ("Small", "old", "BIG", "green", "house", "garden", "near", "the", "river", "bridge")
+    X, _, _ = rows(n, seed)
+    digits = [f"{abs(a):.3f}{abs(b):.3f}".replace(".", "") for a, _, b in X.tolist()]
+    return {"said": [" ".join(words[int(d)] for d in own) + "!" for own in digits], "size": X[:, 1]}
+
+
 def models() -> Iterator[tuple[str, Any]]:
     """Each model by the name of its file, learned."""
     X, labels, values = rows(260)
@@ -54,6 +62,8 @@ def models() -> Iterator[tuple[str, Any]]:
             model = onkel.StreamModel(_small(name, task))
             model.partial_fit(table(260), y)
             yield f"table-of-{name}-{task}", model
+    model = onkel.StreamModel(_small("krls", "multiclass"))
+    yield "sentences", model.partial_fit(sentences(260), labels)
     late = onkel.LateLabels(onkel.StreamModel(_small("krls", "regression")))
     for i, (x, y) in enumerate(zip(X[:40].tolist(), values, strict=False)):
         late.predict(i, {"a": x[0], "b": x[1]})
@@ -75,9 +85,15 @@ def predictions(model: Any) -> list[Any]:
     X = rows(8, seed=1)[0]
     if isinstance(model, onkel.LateLabels):
         return [float(model.predict(None, {"a": a, "b": b}, keep=False)) for a, b, _ in X.tolist()]
-    given = table(8, seed=1) if isinstance(model, onkel.StreamModel) else X
+    given = _given(model, 8, seed=1) if isinstance(model, onkel.StreamModel) else X
     score = getattr(model, "decision_function", model.predict)
     return np.asarray(score(given), dtype=float).tolist()
+
+
+def _given(model: onkel.StreamModel, n: int, seed: int) -> dict[str, Any]:
+    """Rows as the model's table has them."""
+    assert model.encoder is not None
+    return (sentences if "said" in model.encoder.kinds else table)(n, seed)
 
 
 def learn_on(model: Any) -> None:
@@ -89,7 +105,7 @@ def learn_on(model: Any) -> None:
         return
     of_table = isinstance(model, onkel.StreamModel)
     task = model.task if of_table else model._task
-    model.partial_fit(table(12, seed=2) if of_table else X,
+    model.partial_fit(_given(model, 12, seed=2) if of_table else X,
                       values if task == "regression" else labels)  # fmt: skip
 
 
