@@ -122,7 +122,7 @@ class PrequentialResult:
 
     @property
     def scored(self) -> str:
-        """Which rows the score is of: those before which a label was known."""
+        """Which rows are scored: those before which a label was known."""
         n, last = self.final.n_scored, self.n_rows
         return f"rows {last - n + 1:,} to {last:,}" if n else "no row: no label was known before"
 

@@ -198,8 +198,8 @@ class OnlineEstimator(BaseEstimator):
             Weights ≥ 0; a row of weight 0 changes nothing.
         groups : array of shape (n,), optional
             For a learner that remembers the targets (okl): the series that each row belongs to, as
-            texts or numbers. Each series has a memory of its own targets; the model, and what
-            follows from a past, are learned from all rows.
+            texts or numbers. Each series has a memory of its own targets; the model is learned
+            from all rows.
         """
         learn(self, X, self._read_targets(y), sample_weight, whole=True, groups=groups)
         return self.consolidate()
@@ -320,7 +320,7 @@ class OnlineEstimator(BaseEstimator):
 
     @locked
     def consolidate(self) -> Self:
-        """All rows are there: fit once more on all rows kept, before the model is frozen.
+        """Fit once more on all rows kept: for a model that will be frozen, when all rows are there.
 
         The default learner searches for landmarks whenever the rows have doubled, so a model of
         8 000 rows stands on the landmarks of 4 096. This searches once more, in 48 steps, over all
@@ -392,7 +392,7 @@ class OnlineEstimator(BaseEstimator):
     def merge(self, other: Self, since: Self | None = None) -> Self:
         """Take in what another learner has learned, as if one had learned the rows of both.
 
-        Wherever possible, sums over rows add up: a + b - o, with ``since`` as o.
+        Where a learner keeps sums over rows, they add up: a + b - o, with o the learner ``since``.
 
         ==================  ========================================================================
         least squares       exact: the sums add, so the weights are those of one pass over all

@@ -445,7 +445,7 @@ class OnlineClassifier(ClassifierMixin, OnlineEstimator):
         return sets.sets(self._next_probabilities(X, ahead, groups), level)
 
     def replayed(self) -> Callable[[np.ndarray, np.ndarray], np.ndarray]:
-        """What turns scores of rows that are learned next into what was probable before each.
+        """A function that gives the probabilities before each of the rows that are learned next.
 
         It takes scores (n, 1 or K) made before each row, as of `predictions_then_learn`, and labels
         (n,), which are classes of now, and gives probabilities (n, n_classes).

@@ -40,7 +40,7 @@ class Cut(NamedTuple):
 
 
 class Journal:
-    """Append-only records in a folder, which one process at a time may use.
+    """Records on disk that are only appended; one process at a time may use their folder.
 
     Parameters
     ----------

@@ -37,7 +37,7 @@ class LiveModel:
     With nothing but an id and a label it is the label of a row before. A row that carries its
     label is predicted, then learned at once.
 
-    What cannot be used is told to ``say`` and counted; the model is then as if it had not come.
+    An event that cannot be used is counted, and ``say`` is told; the model stays as it was.
 
     Parameters
     ----------

@@ -19,7 +19,7 @@ class Replica:
     """The newest model of a file, as a service takes it; see `onkel.serve.one_model.Models`.
 
     A file is replaced as a whole, so what is read is one save or the next. It is loaded beside the
-    model that predicts, which it then replaces at once: each request is answered by one of them.
+    model that predicts, and then replaces it at once: each request is answered by one of them.
     A file that cannot be read changes nothing, and is tried again.
 
     Parameters
