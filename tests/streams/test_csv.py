@@ -167,6 +167,26 @@ def test_bad_text_encoding(tmp_path, collect):
     assert (error.source, error.row) == (f, 5)
 
 
+@pytest.mark.parametrize("ending", ["csv", "jsonl", "svm"])
+def test_the_share_handed_out_grows_with_the_rows(tmp_path, ending):
+    """Also within the first chunk, and where rows have no target."""
+    row = {
+        "csv": "{},{:.15f},{}",
+        "jsonl": '{{"a": {}, "b": {:.15f}, "y": {}}}',
+        "svm": "{2} 1:{0} 2:{1:.15f}",
+    }
+    n = 90_000
+    rows = [row[ending].format(k % 10, k / 7, k % 2) for k in range(n)]
+    head = ["a,b,y"] if ending == "csv" else []
+    path = write(tmp_path / f"rows.{ending}", "\n".join(head + rows))
+    stream, given = open_stream(path, target=None if ending == "svm" else "y"), 0
+    assert (tmp_path / f"rows.{ending}").stat().st_size > 2 * lines.CHUNK_BYTES
+    for block in stream:
+        given += block.n_rows
+        assert given / stream.progress() == pytest.approx(n, rel=0.1)
+    assert stream.progress() == 1
+
+
 def test_several_files_and_compression(tmp_path, collect):
     write(tmp_path / "1.csv", "a,b,y\n1,2,0\n")
     (tmp_path / "2.csv.gz").write_bytes(gzip.compress(b"y,b,a\n1,4,3\n"))

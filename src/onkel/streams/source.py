@@ -42,7 +42,9 @@ class Source:
     # Number of rows, if known beforehand.
     n_rows: int | None = None
     once = False
-    done = 0
+    # Bytes of the parts read, without and with the last, and the share handed over of the last.
+    begun = done = 0
+    within = 1.0
     total: int | None = None
     # Whether the last read came from a pipe that has nothing more yet.
     waits = False
@@ -63,8 +65,11 @@ class Source:
         raise NotImplementedError
 
     def progress(self) -> float | None:
-        """Fraction of the bytes read; None if the size is unknown."""
-        return min(self.done / self.total, 1.0) if self.total else None
+        """Fraction of the bytes whose rows were handed over; None if the size is unknown."""
+        if not self.total:
+            return None
+        done = self.begun + self.within * (self.done - self.begun)
+        return min(done / self.total, 1.0)
 
     def may_read_again(self) -> None:
         """Raise an error if the source can be read only once."""
@@ -230,6 +235,7 @@ class TableSource(Source):
             step = 1 if by_row else piece_rows(self.encoder.n_features)
             for at in range(min(max(skip - rows, 0), n), n, step):
                 own = part.table.slice(at, step)
+                self.within = min(at + step, n) / n
                 if by_row:
                     self._take_late(self._with_values(own), part.where)
                 yield from self._encoded(own, part.where, rows + at)

@@ -115,6 +115,8 @@ class Stream:
         self.n_unlabelled: int = 0
         self._every_row = every_row
         self._given = 0
+        #: rows that came from the source after the skipped ones
+        self._come = 0
         self._tracked, self._expected = bool(fingerprint), fingerprint
         #: reason for each column that was left out, by name
         self.useless: dict[str, str] = schema.useless
@@ -137,15 +139,22 @@ class Stream:
         return list(self._source.names)
 
     def __iter__(self) -> Iterator[Block]:
-        self._given = self.skip_rows
+        self._given, self._come = self.skip_rows, 0
         pieces = self._resumed() if self._tracked else self._pieces()
-        for block in reblock(pieces, self.block_rows, self.skip_rows, lambda: self._source.waits):
+        for block in reblock(
+            self._coming(pieces), self.block_rows, self.skip_rows, lambda: self._source.waits
+        ):
             self._given += block.n_rows
             if self._before is not None:
                 if self._last is not None:
                     self._before.update(self._last.X, self._last.y, self._last.late)
                 self._last = block
             yield block
+
+    def _coming(self, pieces: Iterator[Piece]) -> Iterator[Piece]:
+        for piece in pieces:
+            self._come += piece.n_rows
+            yield piece
 
     def kept(self, rows: int) -> dict[str, pa.Array]:
         """Arrow arrays of the columns to keep, for the next ``rows`` rows not yet asked for.
@@ -246,7 +255,11 @@ class Stream:
         """Fraction of the source handed out, from 0 to 1; None if its size is unknown."""
         if self.n_rows:
             return min(self._given / self.n_rows, 1.0)
-        return self._source.progress()
+        read = self._source.progress()
+        if read is None or not self._come:
+            return read
+        # of the rows read last, some still wait for their block
+        return read * (self._given - self.skip_rows) / self._come
 
     def __repr__(self) -> str:
         rows = "unknown number of" if self.n_rows is None else self.n_rows

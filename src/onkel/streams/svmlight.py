@@ -103,11 +103,12 @@ class SvmlightSource(Source):
             yield from self._all_chunks()
 
     def pieces(self, skip: int, dtype: DTypeLike) -> Iterator[Piece]:
-        rows, before, current = 0, 0, None
+        rows, before, current, self.done = 0, 0, None, 0
         for file, chunk in self._again():
             if current is not None and file is not current:
                 before += current.size or 0
             current = file
+            self.begun, self.done = self.done, before + chunk.done
             X, y, failure = self._parsed(chunk, dtype)
             at = min(max(skip - rows, 0), len(y))
             if at < len(y):
@@ -115,7 +116,6 @@ class SvmlightSource(Source):
             if failure is not None:
                 raise moved(failure, source=file.name, rows=rows)
             rows += len(y)
-            self.done = before + chunk.done
         if not rows:
             raise DataError("has no rows", source=self.name)
 

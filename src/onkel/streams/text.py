@@ -64,9 +64,10 @@ class TextSource(TableSource):
         return self.reading.bad_values == "missing" and name not in needed
 
     def _read(self) -> Iterator[Batch]:
-        rows, before = 0, 0
+        rows, before, self.done = 0, 0, 0
         for file in self.files:
             for chunk, version, table in self._tables(file):
+                self.begun, self.done = self.done, before + chunk.done
                 if chunk.data and not chunk.data.isspace():
                     known = table if version == self.version else None
                     try:
@@ -79,7 +80,6 @@ class TextSource(TableSource):
                     if failure is not None:
                         raise moved(failure, source=file.name, rows=rows)
                     rows += batch.num_rows
-                self.done = before + chunk.done
             before += file.size or 0
             if self.lacks and not self.types:
                 raise NoRowsError(self.lacks, source=file.name)
