@@ -21,6 +21,7 @@ from onkel.evaluation.learner import (
     predictions_then_learn,
     work_of_fits,
 )
+from onkel.evaluation.outliers import Extremes
 from onkel.evaluation.result import CurveRow, PrequentialResult, rate
 from onkel.evaluation.tally import Tally
 from onkel.learners.predictions import Predictions
@@ -110,6 +111,7 @@ class PrequentialRun:
         details = Details(self.task, link, intervals)
         self._all = Tally(details, self._marks, self._measure, self._watch)
         self._part: Tally | None = None
+        self._extremes = Extremes()
         self._began = time.perf_counter() if began is None else began
         #: rows scored before the run, and work of the fits that the model had made then
         self.rows_before: int = 0
@@ -258,7 +260,13 @@ class PrequentialRun:
         if self.progress is not None:
             self.progress.checkpoint(row)
 
+    def strange_target(self) -> tuple[int, float] | None:
+        """Row and value of a target that is far from all others; None if there is none."""
+        return self._extremes.strange(self._all.details.values.sample.rows[:, 1])
+
     def _count(self, y: np.ndarray, predicted: Predictions, spent: float) -> None:
+        if self.task == "regression":
+            self._extremes.add(y, self.n_rows)
         late = self._learner.missing[: len(y)] if isinstance(self._learner, Delayed) else None
         for tally in (self._all, self._part):
             if tally is not None:

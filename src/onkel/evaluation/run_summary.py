@@ -39,7 +39,7 @@ def score_lines(task: str, details: dict[str, Any]) -> list[tuple[str, str]]:
     for name, title, form in _NUMBERS:
         value = details.get(name)
         if value is not None and math.isfinite(value):
-            lines.append((title, form.format(value)))
+            lines.append((title, form.format(value) if abs(value) < 1e4 else f"{value:.4g}"))
     for what in ("intervals", "sets"):
         if details.get(what):
             lines.append(_of_bounds(what, details[what]))

@@ -81,6 +81,10 @@ class Outcome:
             self._say_what_is_left(model.n_rows)
         _say_of_rows(stream)
         _say_of_weights(model, self.params.get("class_weight"))
+        if strange := run.strange_target():
+            row, target = f"{strange[0]:,}", f"{strange[1]:.15g}"
+            note(f"warning: the target of row {row} is {target}, a thousand times farther off than "
+                 f"others: if it marks a missing value, say so (--na-values={target})")  # fmt: skip
         if run.n_rows:
             status = self._show(model, run.result(), stream, status, failed)
         return status or (_NOT_WRITTEN if failed else 0)
