@@ -44,6 +44,16 @@ def test_usual_targets_are_not_strange(y):
     assert strange(y) is None
 
 
+@pytest.mark.parametrize(("unit", "lost"), [(1e-200, True), (-1e-160, True), (1e-100, False)])
+def test_targets_whose_squares_are_lost_are_told(tmp_path, unit, lost):
+    path = tmp_path / "rows.csv"
+    lines = [f"{a:.4f},{unit * y:.4e}" for (a, _), y in zip(X.tolist(), Y.tolist(), strict=True)]
+    path.write_text("\n".join(["a,y", *lines, ""]))
+    told = CliRunner().invoke(app, ["learn", str(path), "-t", "y", "-a", "krls"])
+    assert told.exit_code == 0
+    assert ("multiply the target by a power of ten" in " ".join(told.stderr.split())) == lost
+
+
 def test_extremes_are_those_of_all_blocks():
     extremes = Extremes()
     y = RNG.normal(size=500)

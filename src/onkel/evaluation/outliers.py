@@ -1,4 +1,4 @@
-"""A target so far from all others that it may mark a missing value, such as -99999."""
+"""Targets that a score cannot stand: one far from all others, such as -99999, or all tiny."""
 
 from __future__ import annotations
 
@@ -10,6 +10,10 @@ _MIDDLE = (0.05, 0.95)
 """Between these shares of the sample its targets are usual."""
 _FAR = 1000.0
 """A target is strange if it is so many times farther from the middle than the usual ones."""
+
+
+_TINY = 1e-150
+"""Squares of smaller numbers are 0, or have few digits."""
 
 
 class Extremes:
@@ -26,6 +30,11 @@ class Extremes:
             found = self._found + [(before + k + 1, float(y[k])) for k in ends]
             by_target = sorted(found, key=lambda pair: (pair[1], pair[0]))
             self._found = [by_target[0], by_target[-1]]
+
+    def tiny(self) -> float | None:
+        """The largest target, or the smallest below 0, where squares of all are lost."""
+        farthest = max((target for _, target in self._found), key=abs, default=0.0)
+        return farthest if 0.0 < abs(farthest) < _TINY else None
 
     def strange(self, sample: np.ndarray) -> tuple[int, float] | None:
         """Row and target of the strangest, given a sample of targets; None if none is strange."""

@@ -264,6 +264,10 @@ class PrequentialRun:
         """Row and value of a target that is far from all others; None if there is none."""
         return self._extremes.strange(self._all.details.values.sample.rows[:, 1])
 
+    def tiny_target(self) -> float | None:
+        """The target farthest from 0, where even its square is lost; None where it is not."""
+        return self._extremes.tiny()
+
     def _count(self, y: np.ndarray, predicted: Predictions, spent: float) -> None:
         if self.task == "regression":
             self._extremes.add(y, self.n_rows)

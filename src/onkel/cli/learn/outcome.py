@@ -81,10 +81,7 @@ class Outcome:
             self._say_what_is_left(model.n_rows)
         _say_of_rows(stream)
         _say_of_weights(model, self.params.get("class_weight"))
-        if strange := run.strange_target():
-            row, target = f"{strange[0]:,}", f"{strange[1]:.15g}"
-            note(f"warning: the target of row {row} is {target}, a thousand times farther off than "
-                 f"others: if it marks a missing value, say so (--na-values={target})")  # fmt: skip
+        _say_of_targets(run)
         if run.n_rows:
             status = self._show(model, run.result(), stream, status, failed)
         return status or (_NOT_WRITTEN if failed else 0)
@@ -168,6 +165,21 @@ class Outcome:
             lead=f"{result.task}{what} · one pass over {result.n_rows:,} rows",
             notes=cut,
             model=model,
+        )
+
+
+def _say_of_targets(run: PrequentialRun) -> None:
+    """Warn of targets that spoil the score, or have none."""
+    if strange := run.strange_target():
+        row, target = strange
+        note(
+            f"warning: the target of row {row:,} is {target:.15g}, a thousand times farther off "
+            f"than others: if it marks a missing value, say so (--na-values={target:.15g})"
+        )
+    if tiny := run.tiny_target():
+        note(
+            f"warning: no target is farther from 0 than {tiny:g}: squares of such numbers are 0, "
+            "and so are their errors; multiply the target by a power of ten"
         )
 
 
