@@ -11,6 +11,7 @@ from typer.testing import CliRunner
 import onkel
 from onkel import ModelFileError, StreamModel
 from onkel.cli import app
+from onkel.evaluation.formatting import bytes_text
 from onkel.persistence import files, packing
 from onkel.pipeline.summary import waiting_rows
 
@@ -71,6 +72,22 @@ def test_a_model_whose_rows_wait_goes_on_bit_for_bit_and_says_what_they_take(tmp
     assert "1,500 are kept for fits up to row 131,072" in " ".join(shown.stdout.split())
     as_json = CliRunner().invoke(app, ["info", str(path), "--json"])
     assert json.loads(as_json.stdout)["waiting_rows"] == kept
+
+
+@pytest.mark.slow
+def test_onkel_learn_says_how_large_its_file_is(tmp_path):
+    """The file has the waiting rows in float32 and compressed: it is smaller than the model."""
+    rows = RNG.normal(size=(1500, 12)).astype(np.float32)
+    lines = [",".join(f"{v:.5f}" for v in [*x, x[0] * x[1]]) for x in rows.tolist()]
+    path, saved = tmp_path / "rows.csv", tmp_path / "m.onkel"
+    path.write_text("\n".join([",".join([*(f"c{j}" for j in range(12)), "y"]), *lines, ""]))
+    command = ["learn", str(path), "-t", "y", "--set", "n_components=30", "--save", str(saved)]
+    told = " ".join(CliRunner().invoke(app, command).stdout.split())
+    size = bytes_text(saved.stat().st_size)
+    assert f"{saved.name}, {size}" in told.replace("- ", "-")
+    assert "waiting rows 1,500 are kept for fits up to row" in told
+    model = onkel.load(saved)
+    assert saved.stat().st_size < model.nbytes - 0.3 * waiting_rows(model)["bytes"]
 
 
 def test_notes_that_do_not_fit_are_refused(monkeypatch):

@@ -50,8 +50,13 @@ def show_run(result: PrequentialResult, *, as_json: bool, extra: dict[str, Any])
     rows.append(("model size", bytes_text(final.model_bytes)))
     if extra.get("waiting_rows"):
         rows.append(("waiting rows", waiting_text(extra["waiting_rows"])))
-    rows += [(name, str(path)) for name, path in extra.items() if isinstance(path, Path)]
+    rows += [(name, _file_text(path)) for name, path in extra.items() if isinstance(path, Path)]
     stdout().print(facts_table(rows, result.part))
+
+
+def _file_text(path: Path) -> str:
+    """A file, and its size: rows that wait take less room there than in memory."""
+    return f"{path}, {bytes_text(path.stat().st_size)}" if path.is_file() else str(path)
 
 
 def waiting_text(waiting: dict[str, int]) -> str:
