@@ -21,6 +21,7 @@ _FAMILIES = {
 _SUBSCRIPT = re.compile(
     r"(?<![\w`.])([A-Za-zΑ-Ωα-ω][⁺⁻]?)_(?:\{([^}]+)\}|([A-Za-z0-9]{1,2}))(?![A-Za-z0-9_`])"
 )
+_EXPONENT = re.compile(r"\^(?:\(((?:[^()]|\([^()]*\))+)\)|(-?[\w½]+))")
 _TASKS = {"binary": "two classes", "multiclass": "many classes", "regression": "regression"}
 
 
@@ -192,7 +193,7 @@ def _attributes(section: str) -> str:
 
 
 def subscripts(text: str) -> str:
-    """x_t as HTML shows it, also in formulas that are written as code."""
+    """x_t and x^2 as HTML shows them, also in formulas that are written as code."""
     parts = re.split(r"(`+[^`]*`+|^    .*$)", text, flags=re.MULTILINE)
     return "".join(_code(part) if i % 2 else _lowered(part) for i, part in enumerate(parts))
 
@@ -208,7 +209,8 @@ def _code(part: str) -> str:
 
 
 def _lowered(text: str) -> str:
-    return _SUBSCRIPT.sub(lambda m: f"{m[1]}<sub>{m[2] or m[3]}</sub>", text)
+    text = _SUBSCRIPT.sub(lambda m: f"{m[1]}<sub>{m[2] or m[3]}</sub>", text)
+    return _EXPONENT.sub(lambda m: f"<sup>{m[1] or m[2]}</sup>", text)
 
 
 def plain(text: str) -> str:

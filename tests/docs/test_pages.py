@@ -106,10 +106,11 @@ def test_the_api_lists_all_that_is_public():
         ("``w_j * g_tj²``", f"{FORMULA}w<sub>j</sub> &#42; g<sub>tj</sub>²</code>"),
         ("n_iter and `n_q=1`", f"n_iter and {FORMULA}n<sub>q</sub>=1</code>"),
         ("``f ← f + τ x``", f"{FORMULA}f ← f + τ x</code>"),
+        ("``Λ^-½ κ``, T^((1+γ)/2)", f"{FORMULA}Λ<sup>-½</sup> κ</code>, T<sup>(1+γ)/2</sup>"),
         ("``n_components``, coef_", "``n_components``, coef_"),
     ],
 )
-def test_an_index_is_shown_below_the_line(text, shown):
+def test_an_index_is_shown_below_the_line_and_an_exponent_above(text, shown):
     assert learners.subscripts(text) == shown
 
 

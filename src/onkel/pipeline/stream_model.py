@@ -37,10 +37,10 @@ def _where_the_learner_has(name: str) -> Callable[[_Method], _Method]:
 class StreamModel(StreamEstimator):
     """An online learner together with the preprocessing its stream needs.
 
-    For row t, in this order: the running statistics learn x_t and scale it; the learner predicts;
-    the prediction is converted to the target's own units by the statistics of y_1..y_{t-1}; only
-    then is y_t seen. So predictions are strictly online and do not depend on how the stream was cut
-    into blocks. ``onkel learn`` learns and saves such a model.
+    For each row, in this order: the running statistics learn its columns and scale them; the
+    learner predicts; the statistics of the targets before turn the prediction into the target's
+    own units; only then is the row's target seen. So predictions are strictly online and do not
+    depend on how the stream was cut into blocks. ``onkel learn`` learns and saves such a model.
 
     A column that comes in mid-stream (``Block.late``) widens the learner. A row without it has an
     unscaled 0 there: it is predicted as by a model that never saw the column.
