@@ -83,7 +83,7 @@ def fitted_last(model: Any) -> Any:
     """The model after the last fit of its map on all rows kept, which it has learned again."""
     with one_blas_thread():
         rows = model.warmup.rows()
-        new = finished(_told(_scaled(model.fit_last(*rows))))
+        new = finished(_told(_scaled(model.fit_anew(*rows, None))))
         replay, n = new.replay(), len(rows[1])
         for start in range(0, n, _REPLAYED):
             replay.learn(*(part[start : start + _REPLAYED] for part in rows))

@@ -9,14 +9,15 @@ from typing import ClassVar, Self
 import numpy as np
 
 from onkel.annotations import Matrix
+from onkel.errors import MergeError
 from onkel.explicit.ahead import Ahead, Replay, fitted_last
 from onkel.explicit.changing_maps import training_loop_for
 from onkel.explicit.loop import learn_one_or_undo, weigh_row
-from onkel.explicit.merging import require_alike, require_settled
 from onkel.explicit.training_loop import TrainingLoop
 from onkel.explicit.weights import Weights
 from onkel.losses import Loss
 from onkel.maps.base import Change, FeatureMap
+from onkel.merging import require_same
 from onkel.model.contract import Model, WorkOfFits, diverged
 from onkel.model.labels import targets_of, targets_of_fit
 from onkel.model.warmup import Warmup
@@ -179,12 +180,31 @@ class ExplicitModel(Model):
     # ---- models of several parts ---------------------------------------------------------------
 
     def fix_map(self) -> None:
-        require_settled(self)
+        if self.training is None:
+            raise MergeError("nothing is fitted yet: learn a sample of the rows first")
+        if not self.training.settled():
+            raise MergeError(
+                f"map {self.map.name!r} still changes while rows are learned; let it learn more "
+                "rows first, or use one that stays, such as fourier or learned_landmarks"
+            )
         self.warmup = self.ahead = None
         self.undo_log.forget()
 
     def require_alike(self, other: Self) -> None:
-        require_alike(self, other)
+        require_same("what they are", type(self).__name__, type(other).__name__)
+        for model in (self, other):
+            if model.training is None or model.warmup is not None or not model.training.settled():
+                raise MergeError(
+                    f"map {self.map.name!r} is still being fitted on first rows: let one model "
+                    "learn a sample and call fix_map(); then let each part learn with a copy of it"
+                )
+        require_same("the loss", Loss(self.loss).name, Loss(other.loss).name)
+        require_same("epsilon", self.epsilon, other.epsilon)
+        require_same("the number of outputs", self.n_outputs, other.n_outputs)
+        require_same("the seed", self.seed, other.seed)
+        require_same("the map", self.map.name, other.map.name)
+        require_same(f"the map {self.map.name!r}", self.map.get_state(), other.map.get_state())
+        self.weights.require_alike(other.weights)
 
     def take_in(self, other: Self, origin: Self | None) -> None:
         self.weights.take_in(other.weights, None if origin is None else origin.weights)
@@ -247,23 +267,17 @@ class ExplicitModel(Model):
         self.warmup.next_fit = self.map.next_fit
         self.undo_log.forget()
 
-    def fit_last(
-        self, X: np.ndarray, y: np.ndarray, weight: np.ndarray
-    ) -> Generator[float, None, ExplicitModel]:
-        """As :meth:`fit_anew`, of the last fit of the map."""
-        new = copy.copy(self)
-        new.map, new.training, new.ahead = copy.copy(self.map), None, None
-        yield from new.map.fit_last(X, new._targets_of_fit(y), weight)
-        new._reset()
-        return new
-
     def fit_anew(
-        self, X: np.ndarray, y: np.ndarray, weight: np.ndarray, due: int
+        self, X: np.ndarray, y: np.ndarray, weight: np.ndarray, due: int | None
     ) -> Generator[float, None, ExplicitModel]:
-        """A copy that has learned nothing, over this map fitted anew; steps give the share done."""
+        """A copy that has learned nothing, over this map fitted anew; steps give the share done.
+
+        ``due``: how many rows there are then; None for the last fit of the map.
+        """
         new = copy.copy(self)
         new.map, new.training, new.ahead = copy.copy(self.map), None, None
-        yield from new.map.fit_in_steps(X, new._targets_of_fit(y), weight, due)
+        rows = X, new._targets_of_fit(y), weight
+        yield from new.map.fit_last(*rows) if due is None else new.map.fit_in_steps(*rows, due)
         # classes may have come meanwhile: none of them is in these rows
         new.begin_anew(self.n_outputs)
         return new

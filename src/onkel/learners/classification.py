@@ -23,7 +23,6 @@ from onkel.learners.labels import (
     classes_given,
     classes_of_state,
     labels,
-    plain_label,
     refuse_unknown,
     required_target,
     same_kind,
@@ -499,7 +498,7 @@ class OnlineClassifier(ClassifierMixin, OnlineEstimator):
 
     def _own_state(self) -> State:
         state: dict[str, Any] = {
-            "classes": [plain_label(label) for label in self.classes_],
+            "classes": self.classes_.tolist(),
             "classes_dtype": self.classes_.dtype.str,
             "classes_fixed": self.classes_fixed_,
             "class_counts": self.class_counts_,

@@ -14,7 +14,7 @@ import textwrap
 from collections.abc import Callable
 from dataclasses import Field, dataclass, field, fields
 from functools import cache
-from inspect import cleandoc, get_annotations
+from inspect import cleandoc, get_annotations, signature
 from typing import Any, TypeVar, dataclass_transform
 
 T = TypeVar("T")
@@ -83,6 +83,15 @@ def param(*, default: Any, doc: str, kind: str = "") -> Any:
     return field(default=default, metadata={"doc": doc, "kind": kind})
 
 
+def param_of(component: type, name: str) -> Any:
+    """A parameter of a map, rule or budget as one of the learner: what that says of it holds."""
+    entries = _entries(_sections(component.__doc__ or "").get("Parameters", ""))
+    head, _, doc = entries.get(name, "").partition("\n")
+    kind = head.removeprefix(f"{name} : ").split(", default=")[0]
+    default = signature(component).parameters[name].default
+    return param(default=default, kind=kind, doc=" ".join(doc.split()))
+
+
 def with_default(parameter: Any, default: Any) -> Any:
     """A parameter of the same description with another default."""
     return field(default=default, metadata=parameter.metadata)
@@ -143,13 +152,19 @@ def _sections(text: str) -> dict[str, str]:
     return {"": first.strip()} | dict(zip(rest[::2], bodies, strict=True))
 
 
+def _entries(section: str) -> dict[str, str]:
+    """The entries of a section by what they describe."""
+    entries = re.split(r"^(?=\S)", section, flags=re.MULTILINE)[1:]
+    return {entry.split(" :")[0]: entry.rstrip("\n") for entry in entries}
+
+
 def _docstring(cls: type) -> str:
     """The docstring with the sections of the bases, in numpydoc's order."""
     inherited = [base.__dict__.get("_own_sections", {}) for base in cls.__mro__]
     attributes: dict[str, str] = {}
     for sections in inherited:
-        for entry in re.split(r"^(?=\S)", sections.get("Attributes", ""), flags=re.MULTILINE)[1:]:
-            attributes.setdefault(entry.split(" :")[0], entry.rstrip("\n"))
+        for name, entry in _entries(sections.get("Attributes", "")).items():
+            attributes.setdefault(name, entry)
     described = (
         f"{own['name']} : {own['kind']}, default={own['default']}\n{_filled(own['doc'])}"
         for own in parameters(cls)

@@ -184,11 +184,6 @@ def classes_of_state(state: State) -> np.ndarray:
     return classes
 
 
-def plain_label(label: object) -> object:
-    """A label as a value of Python's own."""
-    return label.item() if isinstance(label, np.generic) else label
-
-
 def unknown_class(y: np.ndarray, row: int, classes: np.ndarray) -> DataError:
     """The error of a row whose label is none of the classes given."""
     label = y[row].item()

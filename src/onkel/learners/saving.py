@@ -21,7 +21,7 @@ from onkel.maps import MAPS
 from onkel.maps.candidates import FEATURE_FUNCTIONS
 from onkel.rules import RULES
 from onkel.sklearn_bases import BaseEstimator
-from onkel.state import Flag, State, Whole, check, inside, nbytes, require
+from onkel.state import Flag, Listed, State, Text, Whole, check, inside, nbytes, require
 
 if TYPE_CHECKING:
     from onkel.export.graph import Value
@@ -80,9 +80,11 @@ def _fitted_state(learner: Any) -> State:
 
 def _set_fitted_state(learner: Any, state: State) -> None:
     columns = Whole(low=1, high=2**31)
+    names, fixed = Listed(Text(), "n_features_in", optional=True), Flag(optional=True)
     fields = {"n_features_in": columns, "n_features_first": columns, "n_rows": Whole()}
-    check(state, fields | {"seed": Whole()})
+    check(state, fields | {"seed": Whole(), "map_fixed": fixed})
     d, first = state["n_features_in"], state["n_features_first"]
+    check(state, {"feature_names_in": names}, n_features_in=d)
     require(first <= d, f"n_features_first: is {first}, more than the {d} columns in all")
     held = nbytes(state)
     # some learners store nothing per column, so any file may have many columns
@@ -93,11 +95,7 @@ def _set_fitted_state(learner: Any, state: State) -> None:
             fits = value * d <= max(1 << 27, 64 * held)
             require(fits, f"{name}: is {value}, more than the state holds")
     if "feature_names_in" in state:
-        names = state["feature_names_in"]
-        right = isinstance(names, list) and len(names) == d
-        right = right and all(isinstance(name, str) for name in names)
-        require(right, f"feature_names_in: must be the names of {d} columns")
-        learner.feature_names_in_ = np.array(names, dtype=object)
+        learner.feature_names_in_ = np.array(state["feature_names_in"], dtype=object)
     K = learner._n_outputs(state)
     learner._start(first, K)
     learner.n_features_in_ = d
@@ -112,8 +110,6 @@ def _set_fitted_state(learner: Any, state: State) -> None:
     finite = np.isfinite(learner.model_.scores(rows)).all()
     require(finite, "model: scores rows with numbers that are not finite")
     learner._take_own_state(state)
-    if "map_fixed" in state:
-        check(state, {"map_fixed": Flag()})
     if state.get("map_fixed"):
         try:
             learner.model_.fix_map()

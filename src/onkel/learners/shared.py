@@ -6,7 +6,8 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any, TypeVar
 
-from onkel.learners.declaration import param, with_default
+from onkel.learners.declaration import param, param_of, with_default
+from onkel.rules import Gradient, PassiveAggressive
 
 T = TypeVar("T")
 
@@ -76,20 +77,15 @@ PEGASOS_REGRESSION_LOSS = with_default(REGRESSION_LOSS, "epsilon_insensitive")
 
 # ---- steps ---------------------------------------------------------------------------------------
 
-SCHEDULES = '{"constant", "inverse_sqrt", "inverse"} or float'
 LEARNING_RATE = param(
     default=0.5,
     doc="Step size η > 0. In regression in the target's units, and below 2 for the squared loss.",
 )
-SCHEDULE = param(
-    default="constant",
-    kind=SCHEDULES,
-    doc="η_t = η, η/√t or 1/(αt); a number r in (0, 1] gives η/t^r.",
-)
+SCHEDULE = param_of(Gradient, "schedule")
 ALPHA = param(default=0.0, doc="L2 penalty (α/2)‖f‖², α ≥ 0.")
 MISTAKE_STEP = param(default=1.0, doc="Step size η > 0; in regression in the target's units.")
 PEGASOS_ALPHA = param(default=0.01, doc="L2 penalty α > 0 (λ in the paper).")
-AGGRESSIVENESS = param(default=1.0, doc="Aggressiveness, > 0: the largest step.")
+AGGRESSIVENESS = param_of(PassiveAggressive, "C")
 
 
 # ---- components ----------------------------------------------------------------------------------

@@ -47,15 +47,15 @@ class AdaptiveNystroem(NystroemFeatures):
     rank : int or None, default=None
         Number of features k ≤ B; None for the paper's 0.8 B.
     threshold : float or "auto", default="auto"
-        ε ≥ 0, a squared distance: 0 moves a landmark at every row, a large one never. "auto": a
-        quarter of the first ``n_warmup`` rows are farther from their nearest landmark.
+        ε ≥ 0, a squared distance: 0 moves a landmark at every row (slow), a large one never.
+        "auto": a quarter of the first ``n_warmup`` rows are farther from their nearest landmark.
     theta : float, default=1e-6
-        θ ≥ 0: every move shrinks the weights by as much.
+        θ ≥ 0, the ridge with which a move carries the weights over.
     solver : {"randomized", "rank_two", "scratch"}, default="randomized"
         How the eigenpairs follow a move: equation 10 from the last ones; a rank-2 update of the
         last ones; from scratch. For k near B the first is the cheapest, and it loses nothing.
     n_iter : int, default=2
-        p from 1 to 1000 of "randomized".
+        Number of steps p from 1 to 1000 of "randomized".
     weighted : bool, default=True
         N_q counts every row nearest to u_q, with its weight: a far row moves the landmark of a
         dense cluster little. False, as Algorithm 1 is printed, counts only the rows that moved it,

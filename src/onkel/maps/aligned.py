@@ -92,7 +92,7 @@ class AlignedFourier(SpectralFeatures):
         Subtract the labels' mean, so that a feature's mean adds nothing to v. False is the paper's
         v.
     n_align : int or None, default=16384
-        Online: rows after which the features are fixed. None: never.
+        Inside a learner: number of rows after which the features are fixed. None: never.
     phi : callable or None, default=None
         φ of your own in place of √2 cos(ω·x + b), as in the paper's general form: ``phi(X,
         frequencies, offsets)`` for rows X (n, d), ω (d, N) from the kernel's spectrum and b (N,)

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from onkel.memory.experts import learn_mixture, mix
+from onkel.memory.experts import learn_mixture, mix_with_past
 from onkel.memory.regressions import forget, newton, newton_of_two, softmax
 from onkel.numerics.jit import jit, jit_called, jit_inline
 
@@ -198,17 +198,6 @@ def _predict_experts(past, U, W, E):
 
 
 @jit_inline
-def _mix(own, mixture, E, p):
-    """p (K,): the mixture, or f's probabilities without a past; returns whether there is one."""
-    mix(mixture, E, p)
-    if own.rows[0] == 0:
-        for k in range(len(p)):
-            p[k] = E[0, k]
-        return False
-    return True
-
-
-@jit_inline
 def _learn_regressions(U, code, weight, row, E, P, W, work, G):
     for i in range(len(SIZES)):
         n = SIZES[i]
@@ -244,7 +233,7 @@ def learn(F, codes, weight, slots, fresh, past, mixture, P, W, G, out):
         own = past_of(past, slots[t], fresh[t], F[t])
         fill_features(own, F[t], U)
         _predict_experts(own, U, W, E)
-        known = _mix(own, mixture, E, out[t, 0])
+        known = mix_with_past(own.rows[0], mixture, E, out[t, 0])
         _fill_columns(U, E, out[t])
         if weight[t] > 0.0 and known:
             target[codes[t]] = 1.0
@@ -264,5 +253,5 @@ def predict(F, slots, past, mixture, W, out):
         own = past_of(past, slots[t], False, F[t])
         fill_features(own, F[t], U)
         _predict_experts(own, U, W, E)
-        _mix(own, mixture, E, out[t, 0])
+        mix_with_past(own.rows[0], mixture, E, out[t, 0])
         _fill_columns(U, E, out[t])

@@ -48,6 +48,16 @@ def mix(mixture, E, out):
 
 
 @jit_inline
+def mix_with_past(rows, mixture, E, out):
+    """As :func:`mix`; without a past, of 0 ``rows``, the first expert. Whether there is one."""
+    mix(mixture, E, out)
+    if rows == 0:
+        for k in range(E.shape[1]):
+            out[k] = E[0, k]
+    return rows > 0
+
+
+@jit_inline
 def learn_mixture(mixture, E, p, target, weight):
     """Learn the errors of the experts E (N, K) and of their mixture p (K,)."""
     for i in range(E.shape[0]):

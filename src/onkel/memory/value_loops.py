@@ -12,11 +12,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from onkel.memory.experts import Mixture, learn_mixture, mix
+from onkel.memory.experts import Mixture, learn_mixture, mix, mix_with_past
 from onkel.memory.regressions import absorb, begin, learn_row, move, times
 from onkel.numerics.jit import jit, jit_called, jit_inline
 
-_N_OWN = 5
+# What a group's own correction sees: a constant, and the last two values, a level and f.
+_OWN_COLUMNS = np.array([3, 4, 10, 1])
+_N_OWN = 1 + len(_OWN_COLUMNS)
 _OWN_RIDGE = 1.0
 
 
@@ -51,16 +53,16 @@ def _begin_own(own, slot):
 
 
 @jit_called
-def correct(own, slot, new, known, p, v, E):
-    """p (1,): the shared prediction; becomes that of the group's own mixture.
+def correct(own, slot, new, u, p, v, E):
+    """p (1,): the prediction by features u that all groups share; becomes the group's own mixture.
 
-    ``known`` (4,): the last two values, a level and f. v (5,) and E (2, 1) go to learn_own.
+    v (5,) and E (2, 1) go to learn_own.
     """
     if new:
         _begin_own(own, slot)
     v[0], E[0, 0], E[1, 0] = 1.0, p[0], p[0]
     for j in range(_N_OWN - 1):
-        v[1 + j] = known[j] - p[0]
+        v[1 + j] = u[_OWN_COLUMNS[j]] - p[0]
     for j in range(_N_OWN):
         E[1, 0] += own.w[slot, j] * v[j]
     mix(_mixture(own, slot), E, p)
@@ -92,8 +94,6 @@ N_EXPERTS = 2 + len(SIZES)
 # What a second model sees of the past: the last values and two levels.
 _COLUMNS = np.array([3, 4, 5, 9, 10])
 N_COLUMNS = len(_COLUMNS)
-# What a group's own correction sees: the last two values, a level and f.
-_OWN_COLUMNS = np.array([3, 4, 10, 1])
 RIDGE = 1.0
 # Rows after which the model's prediction stands in for values that are not known yet.
 _TRUSTED = 32
@@ -225,22 +225,6 @@ def _predict_experts(f, u, largest_step, W, E):
 
 
 @jit_inline
-def _mix(own, f, mixture, E, p):
-    """p (1,): the mixture, or f without a past; returns whether there is one."""
-    mix(mixture, E, p)
-    if own.rows[0] == 0:
-        p[0] = f
-        return False
-    return True
-
-
-@jit_called
-def _correct(own, slot, of, u, p, v, F):
-    """See :func:`onkel.memory.value_loops.correct`; the last value is u's fourth."""
-    correct(own, slot, of.rows[0] == 0, u[_OWN_COLUMNS], p, v, F)
-
-
-@jit_inline
 def _learn_regressions(u, y, weight, row, E, P, W, k, g, first):
     for i in range(len(SIZES)):
         error, forgetting = y - E[2 + i, 0], FORGETTING[i]
@@ -270,10 +254,10 @@ def learn(f, y, weight, slots, fresh, past, own, mixture, P, W, out):
         of = _of(past, slots[t], fresh[t], f[t])
         features(of, f[t], u)
         _predict_experts(f[t], u, of.largest_step[0], W, E)
-        known = _mix(of, f[t], mixture, E, p)
+        known = mix_with_past(of.rows[0], mixture, E, p)
         q[0] = p[0]
         if own is not None:
-            _correct(own, slots[t], of, u, q, v, F)
+            correct(own, slots[t], of.rows[0] == 0, u, q, v, F)
         _fill_columns(u, q, E, out[t])
         if weight[t] > 0.0 and known:
             target[0] = y[t]
@@ -294,7 +278,7 @@ def predict(f, slots, past, own, mixture, W, out):
         of = _of(past, slots[t], False, f[t])
         features(of, f[t], u)
         _predict_experts(f[t], u, of.largest_step[0], W, E)
-        _mix(of, f[t], mixture, E, p)
+        mix_with_past(of.rows[0], mixture, E, p)
         if own is not None:
-            _correct(own, slots[t], of, u, p, v, F)
+            correct(own, slots[t], of.rows[0] == 0, u, p, v, F)
         _fill_columns(u, p, E, out[t])

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from enum import IntEnum
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -75,11 +75,11 @@ class Rule(BaseEstimator):
     name: str
     kind: RuleKind
     #: losses the rule may be used with; None for all
-    losses: tuple[str, ...] | None = None
+    losses: ClassVar[tuple[str, ...] | None] = None
     #: where the products of the exact rules are made
     device: str = "cpu"
     #: the rule's own losses, by task; they replace the estimator's ``loss``
-    own_loss: dict[str, str] | None = None
+    own_loss: ClassVar[dict[str, str] | None] = None
     #: True when the rule works on single features, so that it needs a map with features from row 1
     by_feature = False
 

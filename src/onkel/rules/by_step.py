@@ -60,7 +60,7 @@ class Alma(StepRule):
     """
 
     name = "alma"
-    own_loss: dict[str, str] | None = {"classification": "hinge"}  # noqa: RUF012
+    own_loss = {"classification": "hinge"}  # noqa: RUF012
 
     def __init__(self, alpha: float = 0.9) -> None:
         self.alpha = alpha

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -36,6 +37,7 @@ def move_part(par, t, b, Z, i, W, k):
         W[k, j] += step * Z[i, j]
 
 
+@dataclass(eq=False, repr=False)
 class DoublyStochastic(Rule):
     """Doubly stochastic gradient: row t moves the weights of one part of the features only.
 
@@ -69,13 +71,10 @@ class DoublyStochastic(Rule):
     kind = RuleKind.DOUBLY_STOCHASTIC
     by_feature = True
 
-    def __init__(
-        self, learning_rate: float = 0.5, decay: float = 0.0, alpha: float = 0.0, n_parts: int = 8
-    ) -> None:
-        self.learning_rate = learning_rate
-        self.decay = decay
-        self.alpha = alpha
-        self.n_parts = n_parts
+    learning_rate: float = 0.5
+    decay: float = 0.0
+    alpha: float = 0.0
+    n_parts: int = 8
 
     def parameters(self) -> np.ndarray:
         eta, alpha = positive(self, "learning_rate"), non_negative(self, "alpha")

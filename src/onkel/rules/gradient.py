@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from enum import IntEnum
 from typing import NamedTuple
 
@@ -51,6 +52,7 @@ def gradient_step(par, t, weight):
     return 1.0 - eta * par[ALPHA], eta * weight
 
 
+@dataclass(eq=False, repr=False)
 class Gradient(Rule):
     """Online gradient descent: ``f ← (1 - η_t α) f - η_t ℓ'(f(x), y) κ(x, ·)``.
 
@@ -68,12 +70,9 @@ class Gradient(Rule):
     name = "gradient"
     kind = RuleKind.GRADIENT
 
-    def __init__(
-        self, learning_rate: float = 0.5, schedule: str | float = "constant", alpha: float = 0.0
-    ) -> None:
-        self.learning_rate = learning_rate
-        self.schedule = schedule
-        self.alpha = alpha
+    learning_rate: float = 0.5
+    schedule: str | float = "constant"
+    alpha: float = 0.0
 
     def parameters(self) -> np.ndarray:
         return self._vector()
@@ -104,6 +103,7 @@ class Gradient(Rule):
         return Schedule[self.schedule.upper()], 0.0
 
 
+@dataclass(eq=False, repr=False)
 class Pegasos(Rule):
     """Pegasos: ``f ← (1 - 1/t) f + c κ(x, ·)/(αt)``, then projection onto ‖f‖ ≤ 1/√α.
 
@@ -118,9 +118,8 @@ class Pegasos(Rule):
     name = "pegasos"
     kind = RuleKind.GRADIENT
 
-    def __init__(self, alpha: float = 1e-4, project: bool = True) -> None:
-        self.alpha = alpha
-        self.project = project
+    alpha: float = 1e-4
+    project: bool = True
 
     def parameters(self) -> np.ndarray:
         alpha = positive(self, "alpha")
@@ -157,6 +156,7 @@ class ProjectedGradient(Gradient):
         return self._vector(radius=positive(self, "radius"))
 
 
+@dataclass(eq=False, repr=False)
 class Perceptron(Rule):
     """Perceptron: on a wrong prediction ``f ← f + η y κ(x, ·)``.
 
@@ -171,13 +171,9 @@ class Perceptron(Rule):
 
     name = "perceptron"
     kind = RuleKind.GRADIENT
-    own_loss: dict[str, str] | None = {  # noqa: RUF012
-        "classification": "perceptron",
-        "regression": "epsilon_insensitive",
-    }
+    own_loss = {"classification": "perceptron", "regression": "epsilon_insensitive"}  # noqa: RUF012
 
-    def __init__(self, learning_rate: float = 1.0) -> None:
-        self.learning_rate = learning_rate
+    learning_rate: float = 1.0
 
     def parameters(self) -> np.ndarray:
         return vector(*GradientScalars(positive(self, "learning_rate"), Schedule.CONSTANT, 0.0))

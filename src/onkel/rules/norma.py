@@ -46,7 +46,7 @@ class Norma(Gradient):
     Parameters
     ----------
     nu : float, default=0.4
-        ν in (0, 1).
+        Share ν in (0, 1) of the rows that ends up outside of the tube, or short of the margin.
     learning_rate, schedule, alpha
         As in :class:`Gradient`.
 
@@ -58,7 +58,7 @@ class Norma(Gradient):
 
     name = "norma"
     kind = RuleKind.NORMA
-    losses: tuple[str, ...] | None = ("hinge", "epsilon_insensitive")
+    losses = ("hinge", "epsilon_insensitive")
 
     def __init__(
         self,

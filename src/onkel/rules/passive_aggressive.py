@@ -52,9 +52,10 @@ class PassiveAggressive(Rule):
     Parameters
     ----------
     C : float, default=1.0
-        Aggressiveness, > 0; multiplied by the row's weight. Not used by "PA", which treats all
-        positive weights alike.
+        Aggressiveness, > 0: the largest step; multiplied by the row's weight. Not used by "PA",
+        which treats all positive weights alike.
     variant : {"PA", "PA-I", "PA-II"}, default="PA-I"
+        How the step is bounded.
 
     Notes
     -----
@@ -63,7 +64,7 @@ class PassiveAggressive(Rule):
 
     name = "passive_aggressive"
     kind = RuleKind.PASSIVE_AGGRESSIVE
-    losses: tuple[str, ...] | None = ("hinge", "epsilon_insensitive")
+    losses = ("hinge", "epsilon_insensitive")
 
     def __init__(self, C: float = 1.0, variant: str = "PA-I") -> None:
         self.C = C

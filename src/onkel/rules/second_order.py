@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -23,7 +24,25 @@ class ExactScalars(NamedTuple):
         return cls(*map(float, par[OWN:]))
 
 
-class LeastSquares(Rule):
+@dataclass(eq=False, repr=False)
+class _Exact(Rule):
+    """What the exact rules share."""
+
+    by_feature = True
+
+    ridge: float = 0.01
+    forgetting: float = 1.0
+    device: str = "cpu"
+
+    def parameters(self) -> np.ndarray:
+        device_named(one_of(self, "device", DEVICES))
+        ridge, forgetting = positive(self, "ridge"), positive(self, "forgetting")
+        if forgetting > 1.0:
+            raise ValueError(f"forgetting={self.forgetting!r} must be above 0 and at most 1")
+        return vector(*ExactScalars(ridge, forgetting))
+
+
+class LeastSquares(_Exact):
     """Recursive least squares: after every row, the ridge solution of all rows so far.
 
     With P = (ridge·I + Σ z zᵀ)⁻¹: ``e = y - w·z``, ``k = P z/(1 + zᵀ P z)``, ``w ← w + k e``,
@@ -51,23 +70,10 @@ class LeastSquares(Rule):
 
     name = "least_squares"
     kind = RuleKind.LEAST_SQUARES
-    by_feature = True
-    own_loss: dict[str, str] | None = {"classification": "squared", "regression": "squared"}  # noqa: RUF012
-
-    def __init__(self, ridge: float = 0.01, forgetting: float = 1.0, device: str = "cpu") -> None:
-        self.ridge = ridge
-        self.forgetting = forgetting
-        self.device = device
-
-    def parameters(self) -> np.ndarray:
-        device_named(one_of(self, "device", DEVICES))
-        ridge, forgetting = positive(self, "ridge"), positive(self, "forgetting")
-        if forgetting > 1.0:
-            raise ValueError(f"forgetting={self.forgetting!r} must be above 0 and at most 1")
-        return vector(*ExactScalars(ridge, forgetting))
+    own_loss = {"classification": "squared", "regression": "squared"}  # noqa: RUF012
 
 
-class LogisticNewton(Rule):
+class LogisticNewton(_Exact):
     """One Newton step on the logistic loss per row, with all curvature so far.
 
     With t = 1 for the class and 0 otherwise, p = σ(f), f⁺ = w⁺·z: ``w⁺ = w + P z (t - p⁺)``
@@ -97,13 +103,7 @@ class LogisticNewton(Rule):
 
     name = "newton"
     kind = RuleKind.NEWTON
-    by_feature = True
-    own_loss: dict[str, str] | None = {"classification": "logistic"}  # noqa: RUF012
-
-    def __init__(self, ridge: float = 0.01, forgetting: float = 1.0, device: str = "cpu") -> None:
-        self.ridge = ridge
-        self.forgetting = forgetting
-        self.device = device
+    own_loss = {"classification": "logistic"}  # noqa: RUF012
 
     def loss_name(self, loss: str, task: str) -> str:
         """ "logistic"; ValueError for regression."""
@@ -113,6 +113,3 @@ class LogisticNewton(Rule):
                 "use rule='least_squares' for regression"
             )
         return "logistic"
-
-    def parameters(self) -> np.ndarray:
-        return LeastSquares(self.ridge, self.forgetting, self.device).parameters()

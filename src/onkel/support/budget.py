@@ -6,6 +6,8 @@ functions that carry it out, and has one row in the table of :mod:`onkel.budgets
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import numpy as np
 
 from onkel.kernels import Kernel
@@ -30,9 +32,9 @@ class Budget(BaseEstimator):
     #: the family, a key of :data:`onkel.budgets.MODELS`
     family: str
     #: the budget's number in the loop of its family, where the loop has several
-    kind: int = 0
+    kind: ClassVar[int] = 0
     #: rules the budget works with (None: all), and the reason why it takes no others
-    rules: tuple[str, ...] | None = None
+    rules: ClassVar[tuple[str, ...] | None] = None
     reason = ""
 
     def number(self, dtype: np.dtype) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -22,6 +23,7 @@ from onkel.support.slots import CHANGED, REMOVED, SIZE, Rows, Slots, catch_up, p
 from onkel.support.update import scale_by, update_of
 
 
+@dataclass(eq=False, repr=False)
 class Transfer(Budget):
     """The k lightest rows of a full set are carried over into a weight vector.
 
@@ -36,7 +38,7 @@ class Transfer(Budget):
     n_components : int, default=200
         Number of frequencies D ≥ 1; z has 2D features. The error falls as 1/√D.
     n_transfer : int, default=20
-        k in 1..B: rows carried over at once. Fewer keep more rows exact.
+        Number k in 1..B of rows carried over at once. Fewer keep more rows exact; more cost less.
     orthogonal : bool, default=False
         Orthogonal frequencies: smaller error; radial kernels only.
 
@@ -49,17 +51,10 @@ class Transfer(Budget):
     name = "transfer"
     family = "transfer"
 
-    def __init__(
-        self,
-        budget: int = 100,
-        n_components: int = 200,
-        n_transfer: int = 20,
-        orthogonal: bool = False,
-    ) -> None:
-        self.budget = budget
-        self.n_components = n_components
-        self.n_transfer = n_transfer
-        self.orthogonal = orthogonal
+    budget: int = 100
+    n_components: int = 200
+    n_transfer: int = 20
+    orthogonal: bool = False
 
     def limit(self) -> int | None:
         limit = whole(self, "budget")

@@ -6,7 +6,7 @@ from onkel.annotations import Seed
 from onkel.budgets import BoundedRemoval, NoBudget, OldestRemoval
 from onkel.learners import shared
 from onkel.learners.classification import OnlineClassifier
-from onkel.learners.declaration import Row, declared, learner, param, with_default
+from onkel.learners.declaration import Row, declared, learner, param, param_of, with_default
 from onkel.learners.regression import OnlineRegressor
 from onkel.learners.representations import OverSupportSet
 from onkel.rules import Gradient, Norma
@@ -77,11 +77,7 @@ class _NORMA(OverSupportSet):
         "drop the oldest", "Kivinen, Smola & Williamson 2004", "sections III and V",
     ),)  # fmt: skip
 
-    nu: float = param(
-        default=0.4,
-        doc="Share ν in (0, 1) of the rows that ends up outside of the tube, or short of the "
-        "margin.",
-    )
+    nu: float = param_of(Norma, "nu")
     learning_rate: float = with_default(shared.LEARNING_RATE, 0.1)
     schedule: str | float = shared.SCHEDULE
     alpha: float = with_default(shared.ALPHA, 0.01)
@@ -138,14 +134,8 @@ class _BOGD(OverSupportSet):
         doc="Which row is dropped: any; more likely one of small weight (BOGD++), which disturbs f "
         "much less; the oldest, and then the others are not scaled up.",
     )
-    max_weight: float = param(
-        default=10.0, doc="γ > 0: coefficients stay within ±γη; inf for no bound."
-    )
-    bound: str = param(
-        default="each",
-        kind='{"each", "all"}',
-        doc="A coefficient beyond the bound is cut, or all of f is multiplied so that it fits.",
-    )
+    max_weight: float = param_of(BoundedRemoval, "max_weight")
+    bound: str = param_of(BoundedRemoval, "bound")
     learning_rate: float = with_default(shared.LEARNING_RATE, 0.1)
     schedule: str | float = shared.SCHEDULE
     alpha: float = shared.ALPHA

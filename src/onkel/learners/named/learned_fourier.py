@@ -6,7 +6,7 @@ from onkel.annotations import Seed
 from onkel.kernels import Kernel
 from onkel.learners import shared
 from onkel.learners.classification import OnlineClassifier
-from onkel.learners.declaration import Row, declared, learner, param
+from onkel.learners.declaration import Row, declared, learner, param, param_of
 from onkel.learners.regression import OnlineRegressor
 from onkel.learners.representations import OverMap
 from onkel.maps import AlignedFourier, ReparameterizedFeatures
@@ -57,12 +57,8 @@ class _RRF(OverMap):
     learning_rate_gamma: float = param(
         default=0.01, doc="Step size η_g ≥ 0 of the log-widths; 0 keeps them (FOGD)."
     )
-    damping: float = param(
-        default=10_000,
-        doc="Number of rows after which the step of the widths shrinks; 0 is the paper's constant "
-        "step. See :class:`ReparameterizedFeatures`.",
-    )
-    orthogonal: bool = param(default=False, doc="Draw orthogonal noise: smaller variance.")
+    damping: float = param_of(ReparameterizedFeatures, "damping")
+    orthogonal: bool = param_of(ReparameterizedFeatures, "orthogonal")
     law: str = param(
         default="gaussian",
         kind='{"gaussian", "frequency", "mixture"}',
@@ -70,7 +66,7 @@ class _RRF(OverMap):
         "nothing (each frequency has a width of its own for every input); or the widths of the "
         "components of a spectral mixture, whose means and shares move, too.",
     )
-    n_mixtures: int = param(default=4, doc="Number of components of a mixture.")
+    n_mixtures: int = param_of(ReparameterizedFeatures, "n_mixtures")
     learning_rate: float = shared.LEARNING_RATE
     schedule: str | float = shared.SCHEDULE
     alpha: float = shared.ALPHA
@@ -133,24 +129,12 @@ class _Aligned(OverMap):
     ),)  # fmt: skip
 
     n_components: int = param(default=200, doc="Number of features D ≥ 1.")
-    n_candidates: int = param(
-        default=2000, doc="Number N ≥ D of random features that they are chosen from."
-    )
-    rho: float | None = param(
-        default=None,
-        doc="Radius of the divergence ball; None for as many effective features as are used. See "
-        ":class:`AlignedFourier`.",
-    )
-    power: float = param(default=2.0, doc="k > 1 of the divergence t^k - 1; 2 is χ².")
-    selection: str = param(
-        default="largest",
-        kind='{"largest", "sample"}',
-        doc="The features with the largest weights, or draws by weight.",
-    )
-    centered: bool = param(default=True, doc="Align with the labels less their mean.")
-    n_align: int | None = param(
-        default=16_384, doc="Number of rows after which the features are fixed; None: never."
-    )
+    n_candidates: int = param_of(AlignedFourier, "n_candidates")
+    rho: float | None = param_of(AlignedFourier, "rho")
+    power: float = param_of(AlignedFourier, "power")
+    selection: str = param_of(AlignedFourier, "selection")
+    centered: bool = param_of(AlignedFourier, "centered")
+    n_align: int | None = param_of(AlignedFourier, "n_align")
     features: FeatureFunction | None = param(
         default=None,
         kind="callable or None",

@@ -9,7 +9,7 @@ import numpy as np
 from onkel.annotations import MatrixLike
 from onkel.kernels import Kernel
 from onkel.learners.classification import OnlineClassifier
-from onkel.learners.declaration import Row, declared, learner, param
+from onkel.learners.declaration import Row, declared, learner, param, param_of
 from onkel.learners.regression import OnlineRegressor
 from onkel.learners.representations import OverMap
 from onkel.learners.shared import GAMMA, N_WARMUP, by_name
@@ -50,11 +50,8 @@ class _KernelRLS(OverMap):
         doc="Any kernel of :mod:`onkel.kernels`. The default has heavy tails: it holds several "
         "widths at once.",
     )
-    ridge: float = param(default=0.01, doc="Penalty > 0.")
-    forgetting: float = param(
-        default=1.0,
-        doc="In (0, 1]: each row's influence is multiplied by this with every further row.",
-    )
+    ridge: float = param_of(LeastSquares, "ridge")
+    forgetting: float = param_of(LeastSquares, "forgetting")
     gamma: float | str = GAMMA
     n_warmup: int = N_WARMUP
     dtype: str = "float64"

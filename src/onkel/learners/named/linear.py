@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from onkel.learners import shared
 from onkel.learners.classification import OnlineClassifier
-from onkel.learners.declaration import Row, declared, learner, param
+from onkel.learners.declaration import Row, declared, learner, param, param_of
 from onkel.learners.regression import OnlineRegressor
 from onkel.learners.representations import OverMap
 from onkel.maps import IdentityFeatures
@@ -32,10 +32,8 @@ class _PA(OverMap):
         "Figure 1, sections 5 (regression) and 8 (multiclass)",
     ),)  # fmt: skip
 
-    C: float = param(default=1.0, doc="Aggressiveness, > 0: the largest step.")
-    variant: str = param(
-        default="PA-I", kind='{"PA", "PA-I", "PA-II"}', doc="How the step is bounded."
-    )
+    C: float = param_of(PassiveAggressive, "C")
+    variant: str = param_of(PassiveAggressive, "variant")
     fit_intercept: bool = _FIT_INTERCEPT
 
     _make_map = shared.by_name(IdentityFeatures)

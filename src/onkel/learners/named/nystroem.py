@@ -5,7 +5,7 @@ from __future__ import annotations
 from onkel.kernels import Kernel
 from onkel.learners import shared
 from onkel.learners.classification import OnlineClassifier
-from onkel.learners.declaration import Row, declared, learner, param
+from onkel.learners.declaration import Row, declared, learner, param, param_of
 from onkel.learners.regression import OnlineRegressor
 from onkel.learners.representations import OverMap
 from onkel.maps import AdaptiveNystroem, NystroemFeatures
@@ -104,20 +104,13 @@ class _NOLANA(OverMap):
     n_components: int = param(
         default=100, doc="Number of landmarks B ≥ 1. They begin as the first B rows, and move."
     )
-    rank: int | None = param(
-        default=None, doc="Number of features k ≤ B; None for the paper's 0.8 B."
-    )
+    rank: int | None = param_of(AdaptiveNystroem, "rank")
     kernel: str | Kernel = param(
         default="gaussian",
         doc="Any kernel of :mod:`onkel.kernels`; the Euclidean distance says which landmark is "
         "nearest.",
     )
-    threshold: float | str = param(
-        default="auto",
-        kind='float or "auto"',
-        doc="ε ≥ 0, a squared distance: the smaller, the more moves, the slower. "
-        '"auto": a quarter of the first ``n_warmup`` rows are farther than that.',
-    )
+    threshold: float | str = param_of(AdaptiveNystroem, "threshold")
     schedule: str | float = param(
         default="constant",
         kind='{"constant", "inverse_sqrt", "inverse", "adagrad"} or float',
@@ -127,25 +120,11 @@ class _NOLANA(OverMap):
         "(92.07 %) takes it: 92.8 % with B = 100 and k = 80, against 91.8 % with one step size for "
         "all (docs/results/nolana.md).",
     )
-    theta: float = param(
-        default=1e-6, doc="θ ≥ 0, the ridge with which a move carries the weights over."
-    )
-    solver: str = param(
-        default="randomized",
-        kind='{"randomized", "rank_two", "scratch"}',
-        doc="How the eigenpairs follow a move; see :class:`AdaptiveNystroem`.",
-    )
-    n_iter: int = param(default=2, doc='Number of steps p from 1 to 1000 of "randomized".')
-    weighted: bool = param(
-        default=True,
-        doc="Every row counts in N_q of its landmark, with its weight. False: only the rows that "
-        "moved it count, each as one, as the paper's Algorithm 1 is printed.",
-    )
-    expire: int | None = param(
-        default=None,
-        doc="Number of rows after which a landmark that was nearest to none of them gives way to "
-        "the next row beyond the threshold.",
-    )
+    theta: float = param_of(AdaptiveNystroem, "theta")
+    solver: str = param_of(AdaptiveNystroem, "solver")
+    n_iter: int = param_of(AdaptiveNystroem, "n_iter")
+    weighted: bool = param_of(AdaptiveNystroem, "weighted")
+    expire: int | None = param_of(AdaptiveNystroem, "expire")
     learning_rate: float = shared.LEARNING_RATE
     alpha: float = shared.ALPHA
     gamma: float | str = shared.GAMMA

@@ -6,7 +6,7 @@ from onkel.annotations import Seed
 from onkel.budgets import BoundedRemoval, Budget, FixedRandom, NoBudget, StochasticInsertion
 from onkel.learners import shared
 from onkel.learners.classification import OnlineClassifier
-from onkel.learners.declaration import Row, declared, learner, param
+from onkel.learners.declaration import Row, declared, learner, param, param_of, with_default
 from onkel.learners.regression import OnlineRegressor
 from onkel.learners.representations import OverSupportSet
 from onkel.rules import ProjectedGradient, Rule
@@ -22,11 +22,7 @@ __all__ = [
 
 _RADIUS = param(default=10.0, doc="U > 0: f stays in the ball ‖f‖ ≤ U.")
 _LEARNING_RATE = param(default=2.0, doc="Step size η > 0.")
-_SCHEDULE = param(
-    default="inverse_sqrt",
-    kind=shared.SCHEDULES,
-    doc="η_t = η, η/√t or 1/(αt); a number r in (0, 1] gives η/t^r.",
-)
+_SCHEDULE = with_default(shared.SCHEDULE, "inverse_sqrt")
 
 
 @declared
@@ -86,9 +82,7 @@ class _OLKGrowing(OverSupportSet):
         "stochastic insertion", "He & Kwok 2014", "first strategy",
     ),)  # fmt: skip
 
-    thinning: float = param(
-        default=0.5, doc="γ in (0, 1): a row with a gradient is stored with probability t^-γ."
-    )
+    thinning: float = param_of(StochasticInsertion, "thinning")
     radius: float = _RADIUS
     learning_rate: float = _LEARNING_RATE
     random_state: Seed = shared.RANDOM_STATE

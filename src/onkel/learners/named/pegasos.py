@@ -9,7 +9,7 @@ from onkel.annotations import Seed
 from onkel.kernels import Kernel
 from onkel.learners import shared
 from onkel.learners.classification import OnlineClassifier
-from onkel.learners.declaration import Row, declared, learner, param
+from onkel.learners.declaration import Row, declared, learner, param, param_of
 from onkel.learners.regression import OnlineRegressor
 from onkel.learners.representations import OverSupportSet
 from onkel.parameters import one_of
@@ -200,15 +200,8 @@ class _DualSGD(OverSupportSet):
         "Algorithms 1 and 2 (k-merging)",
     ),)  # fmt: skip
 
-    n_components: int = param(
-        default=200,
-        doc="Number of frequencies D ≥ 1; z has 2D features. Their error falls as 1/√D.",
-    )
-    n_transfer: int = param(
-        default=20,
-        doc="Number k in 1..B of rows transferred at once. Fewer keep more rows exact; more cost "
-        "less.",
-    )
+    n_components: int = param_of(budgets.Transfer, "n_components")
+    n_transfer: int = param_of(budgets.Transfer, "n_transfer")
     kernel: str | Kernel = param(
         default="gaussian", doc="A shift-invariant kernel of :mod:`onkel.kernels`."
     )

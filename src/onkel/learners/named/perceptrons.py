@@ -6,7 +6,7 @@ from onkel import budgets
 from onkel.annotations import Seed
 from onkel.learners import shared
 from onkel.learners.classification import OnlineClassifier
-from onkel.learners.declaration import Row, declared, learner, param
+from onkel.learners.declaration import Row, declared, learner, param, param_of
 from onkel.learners.regression import OnlineRegressor
 from onkel.learners.representations import OverSupportSet
 from onkel.rules import Perceptron
@@ -178,13 +178,7 @@ class _Forgetron(OverSupportSet):
         "Dekel, Shalev-Shwartz & Singer 2008", "sections 4 and 5",
     ),)  # fmt: skip
 
-    variant: str = param(
-        default="self-tuned",
-        kind='{"self-tuned", "basic", "greedy", "lsokl"}',
-        doc="How far f shrinks: as far as the mistakes allow, or by a factor of B and ‖f‖ alone. "
-        '"greedy" first looks for a row, from the oldest on, that can go without shrinking. '
-        '"lsokl" repeats the numbers of Lu et al. 2016 (see the notes).',
-    )
+    variant: str = param_of(budgets.ShrinkOldest, "variant")
     learning_rate: float = shared.MISTAKE_STEP
     budget: int = shared.BUDGET
 
@@ -220,11 +214,7 @@ class ForgetronRegressor(_Forgetron, OnlineRegressor):
 
 
 _SPAN_BUDGET = param(default=100, doc="Most rows stored, B ≥ 1; None: only η bounds the set.")
-_ETA = param(
-    default=0.0,
-    doc="Largest residual η ≥ 0 that is projected away before the set is full; with 0 every "
-    "mistake is stored until then (the LSOKL programs). In units of √κ(x, x).",
-)
+_ETA = param_of(budgets.Projection, "eta")
 
 
 @declared

@@ -83,7 +83,7 @@ class BPAProjection(Exchange):
     """
 
     name = "bpa_projection"
-    kind: int = ExchangeKind.LEAST_CHANGE
+    kind = ExchangeKind.LEAST_CHANGE
 
 
 @jit_inline
@@ -109,7 +109,7 @@ class SmallestProjection(Exchange):
     """
 
     name = "smallest_projection"
-    kind: int = ExchangeKind.SMALLEST
+    kind = ExchangeKind.SMALLEST
 
 
 # Below this share of κ_tt κ_nn the determinant of two rows is rounding error.
@@ -215,7 +215,7 @@ class BPANearest(Exchange):
     """
 
     name = "bpa_nearest"
-    kind: int = ExchangeKind.NEAREST
+    kind = ExchangeKind.NEAREST
 
     def needs_inverse(self) -> bool:
         return False

@@ -13,6 +13,7 @@ The loop adds those of the slots that are filled in the meantime.
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -56,6 +57,7 @@ def margin_step(value, c2, z2, delta2, most, eta, limit):
     return tau if 2.0 * value - tau * z2 - 2.0 * radius * math.sqrt(delta2) >= 0.0 else 0.0
 
 
+@dataclass(eq=False, repr=False)
 class Projection(Budget):
     """A row within η of the span of the stored rows moves their coefficients, and is not stored.
 
@@ -67,7 +69,8 @@ class Projection(Budget):
     budget : int or None, default=100
         B ≥ 1; None for no bound other than η.
     eta : float, default=0.0
-        η ≥ 0. 0 stores every row until the set is full (the LSOKL programs).
+        Largest residual η ≥ 0 that is projected away before the set is full; with 0 every row that
+        moves f is stored until then (the LSOKL programs). In units of √κ(x, x).
     aggressive : bool, default=False
         Projectron++: rows predicted right with a margin below 1 move f too, as far as their
         projection lets them; they are never stored.
@@ -83,12 +86,9 @@ class Projection(Budget):
     name = "projection"
     family = "projection"
 
-    def __init__(
-        self, budget: int | None = 100, eta: float = 0.0, aggressive: bool = False
-    ) -> None:
-        self.budget = budget
-        self.eta = eta
-        self.aggressive = aggressive
+    budget: int | None = 100
+    eta: float = 0.0
+    aggressive: bool = False
 
     def limit(self) -> int | None:
         if self.budget is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from enum import IntEnum
 
 import numpy as np
@@ -189,6 +190,7 @@ def cuts(par):
     return par[_MOST] < np.inf
 
 
+@dataclass(eq=False, repr=False)
 class BoundedRemoval(Removal):
     """Random removal whose survivors stand in for the dropped row, and stay bounded.
 
@@ -202,7 +204,7 @@ class BoundedRemoval(Removal):
     removal : {"uniform", "nonuniform", "oldest"}, default="uniform"
         "oldest" drops the oldest row and multiplies by nothing.
     max_weight : float, default=10.0
-        Coefficients stay within ``max_weight`` steps, max_weight·η; inf for no bound.
+        γ > 0: coefficients stay within γ steps, ±γη; inf for no bound.
     bound : {"each", "all"}, default="each"
         "each": a larger coefficient is cut. "all": the whole of f is multiplied so that the
         largest one fits (the LSOKL programs).
@@ -213,21 +215,14 @@ class BoundedRemoval(Removal):
     """
 
     name = "bounded"
-    kind: int = RemovalKind.BOUNDED
-    rules: tuple[str, ...] | None = ("gradient", "projected", "pegasos", "norma")
+    kind = RemovalKind.BOUNDED
+    rules = ("gradient", "projected", "pegasos", "norma")
     reason = "its bound on the coefficients is counted in gradient steps"
 
-    def __init__(
-        self,
-        budget: int = 100,
-        removal: str = "uniform",
-        max_weight: float = 10.0,
-        bound: str = "each",
-    ) -> None:
-        self.budget = budget
-        self.removal = removal
-        self.max_weight = max_weight
-        self.bound = bound
+    budget: int = 100
+    removal: str = "uniform"
+    max_weight: float = 10.0
+    bound: str = "each"
 
     def limit(self) -> int | None:
         return whole(self, "budget", least=1 if self.removal == "oldest" else 2)

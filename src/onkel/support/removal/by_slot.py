@@ -28,7 +28,7 @@ class SlotBudget(SizedRemoval):
     NumPy as Numba knows them) and must not raise.
     """
 
-    kind: int = RemovalKind.BY_SLOT
+    kind = RemovalKind.BY_SLOT
 
     @staticmethod
     def slot(own: Any, A: Any, info: Any, similar: Any) -> int:

@@ -33,7 +33,7 @@ class OldestRemoval(SizedRemoval):
     """
 
     name = "oldest"
-    kind: int = RemovalKind.OLDEST
+    kind = RemovalKind.OLDEST
 
 
 @jit_inline
@@ -53,7 +53,7 @@ class RandomRemoval(SizedRemoval):
     """
 
     name = "random"
-    kind: int = RemovalKind.RANDOM
+    kind = RemovalKind.RANDOM
 
 
 @jit_inline
@@ -78,7 +78,7 @@ class FixedRandom(SizedRemoval):
     """
 
     name = "fixed_random"
-    kind: int = RemovalKind.FIXED_RANDOM
+    kind = RemovalKind.FIXED_RANDOM
 
 
 # Weights that differ by less than this share count as equal: coefficients round in float32.
@@ -108,7 +108,7 @@ class SmallestRemoval(SizedRemoval):
     """
 
     name = "smallest"
-    kind: int = RemovalKind.SMALLEST
+    kind = RemovalKind.SMALLEST
 
 
 @jit_inline
@@ -157,7 +157,7 @@ class MostRedundantRemoval(SizedRemoval):
     """
 
     name = "most_redundant"
-    kind: int = RemovalKind.MOST_REDUNDANT
+    kind = RemovalKind.MOST_REDUNDANT
 
     def needs_gram(self, par: np.ndarray) -> bool:
         return True
@@ -205,6 +205,6 @@ class BPASimple(SizedRemoval):
     """
 
     name = "bpa_simple"
-    kind: int = RemovalKind.REPLACE_SIMPLE
-    rules: tuple[str, ...] | None = ("passive_aggressive",)
+    kind = RemovalKind.REPLACE_SIMPLE
+    rules = ("passive_aggressive",)
     reason = "it solves the passive-aggressive problem of one row"

@@ -143,8 +143,8 @@ class ShrinkOldest(SizedRemoval):
     """
 
     name = "shrink_oldest"
-    kind: int = RemovalKind.SHRINK_OLDEST
-    rules: tuple[str, ...] | None = ("perceptron",)
+    kind = RemovalKind.SHRINK_OLDEST
+    rules = ("perceptron",)
     reason = "its shrinkage is derived from the perceptron's count of mistakes"
 
     def __init__(self, budget: int = 100, variant: str = "self-tuned") -> None:

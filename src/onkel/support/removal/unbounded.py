@@ -15,7 +15,7 @@ class NoBudget(Removal):
     """Every row with a gradient is stored: exact, in memory that grows with the stream."""
 
     name = "none"
-    kind: int = RemovalKind.NONE
+    kind = RemovalKind.NONE
 
     def limit(self) -> int | None:
         return None
@@ -43,7 +43,7 @@ class StochasticInsertion(Removal):
     Parameters
     ----------
     thinning : float, default=0.5
-        γ in (0, 1): larger keeps fewer rows.
+        γ in (0, 1): a row with a gradient is stored with probability t^-γ.
 
     Notes
     -----
@@ -52,7 +52,7 @@ class StochasticInsertion(Removal):
     """
 
     name = "stochastic"
-    kind: int = RemovalKind.STOCHASTIC
+    kind = RemovalKind.STOCHASTIC
 
     def __init__(self, thinning: float = 0.5) -> None:
         self.thinning = thinning

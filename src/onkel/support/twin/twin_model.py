@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -32,6 +33,7 @@ class TwinParameters(NamedTuple):
     max_steps: int
 
 
+@dataclass(eq=False, repr=False)
 class TwinVectors(BaseEstimator):
     """The twin vector machine: see :class:`onkel.TVMClassifier` for the parameters.
 
@@ -39,19 +41,11 @@ class TwinVectors(BaseEstimator):
     it with.
     """
 
-    def __init__(
-        self,
-        budget: int = 100,
-        C: float = 1.0,
-        margin: float = 1.0,
-        tol: float = 0.05,
-        max_steps: int = 100,
-    ) -> None:
-        self.budget = budget
-        self.C = C
-        self.margin = margin
-        self.tol = tol
-        self.max_steps = max_steps
+    budget: int = 100
+    C: float = 1.0
+    margin: float = 1.0
+    tol: float = 0.05
+    max_steps: int = 100
 
     def parameters(self, gamma: float) -> TwinParameters:
         """What the loop reads, after checking every value."""
