@@ -260,7 +260,7 @@ def test_after_an_alarm_a_challenger_begins_without_fits_that_the_budget_does_no
     whole = model._begin_challenger()
     spare = model._begin_challenger()
     spare.map.spare_work()
-    all_fits, needed = (one.map.work_of_fits(0, one.map.warmup_rows()) for one in (whole, spare))
+    all_fits, needed = (one.map.work_between(0, one.map.warmup_rows())[1] for one in (whole, spare))
     assert needed < all_fits < model.budget.learned
     model.budget.followed = model.budget.learned - needed
     model.challenge(alarmed=alarmed)

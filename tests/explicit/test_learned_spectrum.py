@@ -137,7 +137,7 @@ def test_slopes_are_those_of_the_loss(law, n_outputs, rule):
     model, rng = model_of(law, rule, n_outputs), np.random.default_rng(2)
     W = rng.standard_normal((n_outputs, 14))
     model.map.move({k: 0.3 * rng.standard_normal(v.shape) for k, v in model.map.moving().items()})
-    Y = model.targets(y)
+    Y = model.weights.targets(y)
     Z = model.map.transform(X)
     _, _, pull = model.weights.matrix.linearized(Z @ W.T, Y, weight)
     found = model.map.slopes(X, Z, pull @ W)
@@ -165,7 +165,7 @@ def test_while_all_rows_are_kept_it_is_ridge_regression(law, n_outputs, monkeypa
     start = model.map.frequencies_
     model.learn(X, y, weight)
     assert np.abs(model.map.frequencies_ - start).max() > 0.1
-    Z, Y = model.map.transform(X), model.targets(y)
+    Z, Y = model.map.transform(X), model.weights.targets(y)
     W = ridge(Z, Y, weight, 0.1).T
     np.testing.assert_allclose(Z @ model.coef.T, Z @ W.T, atol=1e-4)
 

@@ -58,7 +58,7 @@ def way_of(call):
 
 @pytest.mark.parametrize(
     ("name", "most"),
-    [("fogd", (42, 12, 12, 2, 3)), ("okl", (175, 36, 20, 2, 4))],
+    [("fogd", (42, 12, 12, 2, 3)), ("okl", (175, 36, 20, 2, 3))],
     ids=["fogd", "okl"],
 )
 def test_a_block_of_100_rows_passes_few_functions(name, most):

@@ -10,6 +10,7 @@ from onkel.default.bins import PairBins
 from onkel.maps.landmarks.first_widths import first_widths, objective, of_columns, prior_mean
 from onkel.maps.landmarks.fitted import Units
 from onkel.maps.landmarks.indicators import groups_of, in_groups
+from onkel.numerics.in_steps import finished
 
 
 def indicators(codes):
@@ -71,14 +72,14 @@ def test_numbers_few_rows_and_columns_that_come_together_are_alone():
 
 def test_variances_of_a_group_are_a_quarter_of_a_numbers():
     X, _, _ = table(5000)
-    U, groups = Units.of(X)(X), groups_of(X)
+    U, groups = finished(Units.in_steps(X))(X), groups_of(X)
     for group in range(groups.max() + 1):
         of = U[:, groups == group]
         share = 1.0 if of.shape[1] == 1 else 0.25
         assert of.var(axis=0).sum() == pytest.approx(share, rel=1e-9)
     # nearly constant so far: the scale is that of a variance of one half
     rare = indicators((np.arange(200) < 2).astype(int))
-    np.testing.assert_allclose(Units.of(rare).scale, np.sqrt(2.0))
+    np.testing.assert_allclose(finished(Units.in_steps(rare)).scale, np.sqrt(2.0))
 
 
 def test_a_groups_width_has_the_slope_of_all_its_columns():

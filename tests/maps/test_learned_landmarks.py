@@ -69,7 +69,7 @@ def test_gradient_is_that_of_finite_differences(outputs, weighted, own):
     root = np.sqrt(weight)[:, None] if weighted else np.ones((len(X), 1))
     at = landmarks(X, own)
     given = root if weighted else np.empty((0, 1))
-    of_S, of_width = gradient(at, ev.sums_of(at, X, Y, given), X, Y, given)
+    of_S, of_width = gradient(at, finished(ev.sums_in_steps(at, X, Y, given)), X, Y, given)
     h = 1e-5
 
     def slope(change):
@@ -92,9 +92,9 @@ def test_a_gradient_in_float32_is_that_in_float64(own):
     X, Y, weight = toy(3000)
     root = np.sqrt(weight)[:, None]
     at = landmarks(X, own)
-    exact = gradient(at, ev.sums_of(at, X, Y, root), X, Y, root)
+    exact = gradient(at, finished(ev.sums_in_steps(at, X, Y, root)), X, Y, root)
     X32, Y32, root32 = (A.astype(np.float32) for A in (X, Y, root))
-    rounded = gradient(at, ev.sums_of(at, X32, Y32, root32), X32, Y32, root32)
+    rounded = gradient(at, finished(ev.sums_in_steps(at, X32, Y32, root32)), X32, Y32, root32)
     for of, of32 in zip(exact, rounded, strict=True):
         np.testing.assert_allclose(of32, of, atol=2e-4 * np.abs(of).max())
 
@@ -210,7 +210,7 @@ def without_units(d=4):
 
 def test_rows_are_drawn_in_parts_and_each_but_once(monkeypatch):
     X, Y, weight = toy(1000)
-    units = Units.of(X)
+    units = finished(Units.in_steps(X))
     whole = finished(drawn(X, Y, weight, units, np.random.default_rng(0)))
     monkeypatch.setattr("onkel.maps.landmarks.search._NUMBERS", 400)
     work = drawn(X, Y, weight, units, np.random.default_rng(0))
@@ -230,7 +230,7 @@ def test_held_out_rows_choose_the_penalty_where_factors_fail_too():
     judge, learn = Rows(X[:60], Y[:60], weight[:60]), Rows(X[60:], Y[60:], weight[60:])
     S = np.repeat(X[60:100].astype(float), 5, axis=0)
     at = ev.Landmarks(S, np.full(4, -3.0), np.log(1e-8))
-    sums = ev.sums_of(at, *learn.of_sums)
+    sums = finished(ev.sums_in_steps(at, *learn.of_sums))
     rows = SearchedRows(learn, judge, len(S))
     work = judged(at, sums, rows)
     steps = list(work)
@@ -239,7 +239,7 @@ def test_held_out_rows_choose_the_penalty_where_factors_fail_too():
     found = finished(judged(at, sums, rows))
 
     def error(ridge):
-        alpha = sums.alpha(sums.factor(ridge)).astype(np.float32)
+        alpha = sums.alpha(finished(sums.factor_in_steps(ridge))[0]).astype(np.float32)
         residual = judge.Y - kernel_columns(judge.X, S.astype(np.float32), np.exp(at.log_width)) @ (
             alpha
         )
@@ -247,7 +247,7 @@ def test_held_out_rows_choose_the_penalty_where_factors_fail_too():
 
     ridges = np.maximum(1e-8 * np.array([0.25, 0.5, 1.0, 2.0, 4.0]), 1e-3)
     assert found.error == pytest.approx(min(map(error, ridges)), rel=1e-5)
-    np.testing.assert_array_equal(found.factor, sums.factor(found.at.ridge))
+    np.testing.assert_array_equal(found.factor, finished(sums.factor_in_steps(found.at.ridge))[0])
 
 
 @pytest.mark.parametrize("n", [350, 600])
@@ -273,9 +273,9 @@ def test_search_never_returns_worse_than_it_started_from(own):
     found = finished(improve(starts, X, Y, weight, 12, rng, without_units()))
 
     def error(at):
-        sums = ev.sums_of(at, X[learn], Y[learn], np.sqrt(weight[learn])[:, None])
+        sums = finished(ev.sums_in_steps(at, X[learn], Y[learn], np.sqrt(weight[learn])[:, None]))
         K = kappa(X[judge], at.S, np.exp(at.log_width))
-        residual = Y[judge] - K @ sums.alpha(sums.factor(at.ridge))
+        residual = Y[judge] - K @ sums.alpha(finished(sums.factor_in_steps(at.ridge))[0])
         return (residual**2).mean(axis=1) @ weight[judge]
 
     assert found.log_width.shape == ((30, 4) if own else (4,))

@@ -6,6 +6,7 @@ import pytest
 from onkel import OnlineKernelRegressor
 from onkel.maps.landmarks import fitted as units_module
 from onkel.maps.landmarks.fitted import TailCurves, Units
+from onkel.numerics.in_steps import finished
 
 
 @pytest.fixture
@@ -24,7 +25,7 @@ def X():
 
 
 def test_heavy_columns_only(X):
-    tails = TailCurves.of(X)
+    tails = finished(TailCurves.in_steps(X))
     np.testing.assert_array_equal(tails.spread > 0.0, [False, True, False, True, False])
     m = np.median(X[:, 1])
     drawn = np.arcsinh((X[:, 1] - m) / np.mean(np.abs(X[:, 1] - m)))
@@ -41,7 +42,7 @@ def test_rows_without_heavy_columns_are_not_copied(X):
 
 
 def test_units_standardise_and_come_back(X):
-    units = Units.of(X)
+    units = finished(Units.in_steps(X))
     U = units(X)
     np.testing.assert_allclose(U.mean(axis=0), 0.0, atol=1e-9)
     np.testing.assert_allclose(U.std(axis=0), [1, 1, 1, 1, 0], atol=1e-9)
@@ -50,12 +51,12 @@ def test_units_standardise_and_come_back(X):
 
 def test_a_few_rows_and_huge_values_make_no_warnings(X):
     for rows in (X[:1], X[:2], X[:8], X * 1e150):
-        assert np.isfinite(Units.of(rows)(rows)).all()
+        assert np.isfinite(finished(Units.in_steps(rows))(rows)).all()
 
 
 def test_widths_in_other_units(X):
     """w ∘ (x - s) stays the same, unless a curve is added or removed."""
-    old, new = Units.of(X[:8]), Units.of(X)
+    old, new = finished(Units.in_steps(X[:8])), finished(Units.in_steps(X))
     ratio = np.exp(old.log_finer(new))
     steps = np.diff(old(X)[:, 0]) - ratio[0] * np.diff(new(X)[:, 0])
     np.testing.assert_allclose(steps, 0.0, atol=1e-12)
@@ -67,7 +68,7 @@ def test_a_width_becomes_twice_as_fine_at_most():
     rare = np.zeros((200, 2))
     rare[:, 1] = np.arange(200)
     rare[5, 0], rare[100:, 0] = 1e-3, 1.0
-    old, new = Units.of(rare[:100]), Units.of(rare)
+    old, new = finished(Units.in_steps(rare[:100])), finished(Units.in_steps(rare))
     assert new.scale[0] > 1000.0 * old.scale[0]
     np.testing.assert_allclose(np.exp(old.log_finer(new))[0], 2.0)
     # a smaller scale is followed fully
@@ -77,12 +78,12 @@ def test_a_width_becomes_twice_as_fine_at_most():
 @pytest.mark.parametrize("d", [1, 3, 9, 22])
 def test_units_of_some_columns_at_a_time_are_those_of_all(d, monkeypatch):
     X = np.random.default_rng(d).lognormal(0.0, 1.5, (1000, d)).astype(np.float32)
-    whole = Units.of(X)
+    whole = finished(Units.in_steps(X))
     monkeypatch.setattr(units_module, "_NUMBERS", 1)
     steps = list(Units.in_steps(X))
     assert len(steps) == units_module.n_steps(1000, d)
     assert (len(steps) > 10) == (d > 8)
-    again = Units.of(X)
+    again = finished(Units.in_steps(X))
     for mine, own in zip(again[1:], whole[1:], strict=True):
         np.testing.assert_array_equal(mine, own)
     np.testing.assert_array_equal(again.tails.as_array(), whole.tails.as_array())
@@ -90,7 +91,7 @@ def test_units_of_some_columns_at_a_time_are_those_of_all(d, monkeypatch):
 
 
 def test_a_new_column_stays_as_it_is(X):
-    units = Units.of(X)
+    units = finished(Units.in_steps(X))
     wider = units.with_columns(2)
     more = np.hstack([X, X[:, :2]])
     np.testing.assert_array_equal(wider(more)[:, :5], units(X))

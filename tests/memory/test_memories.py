@@ -254,7 +254,7 @@ def test_noise_and_constants_have_no_period():
 def test_periods_are_looked_for_at_row_numbers():
     memory, at = ClassMemory(2), []
     while memory.n_rows < 8192:
-        memory.past.total[0] += memory._rows_until_look()
+        memory.past.total[0] += memory._rows_until_look(memory.n_rows)
         at.append(memory.n_rows)
     assert at == [128, 256, 512, 1024, 2048, 4096, 6144, 8192]
 

@@ -43,12 +43,12 @@ class ComputeBudget(Stateful):
 
     def cover(self, challenger: ExplicitModel) -> bool:
         """Charge all fits of a model that begins; False where the budget does not cover them."""
-        return self.charge(challenger.map.work_of_fits(0, challenger.map.warmup_rows()))
+        return self.charge(challenger.map.work_between(0, challenger.map.warmup_rows())[1])
 
     def count_rows(self, unfitted: FeatureMap, start: int, end: int, challenged: bool) -> None:
         """Count rows ``start`` to ``end``; ``challenged``: a challenger has learned them, too."""
-        rows = (end - start) * unfitted.work_of_row()
-        self.learned += rows + unfitted.work_of_fits(start, end)
+        rows, fits = unfitted.work_between(start, end)
+        self.learned += rows + fits
         if challenged:
             self.followed += rows
 

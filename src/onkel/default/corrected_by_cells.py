@@ -31,6 +31,7 @@ from onkel.explicit.model import ExplicitModel
 from onkel.losses import Loss
 from onkel.maps.base import FeatureMap
 from onkel.merging import require_same
+from onkel.model.labels import targets_of
 from onkel.model.warmup import Warmup
 from onkel.numerics.arrays import as_dense, next_power_of_two
 from onkel.rules.base import Rule
@@ -72,7 +73,7 @@ class CorrectedModel(ExplicitModel):
 
     def learn(self, X: Matrix, y: np.ndarray, weight: np.ndarray) -> np.ndarray:
         P = super().learn(X, y, weight)
-        R = self.targets(y) - P
+        R = targets_of(y, self.n_outputs) - P
         done = 0
         while self.choice is not None and done < len(P):
             end, due = self.choice.until_refit(weight, done)
@@ -103,7 +104,8 @@ class CorrectedModel(ExplicitModel):
         assert self.choice is not None
         X, y, weight = self.choice.rows()
         n_landmarks = self.map.n_components  # type: ignore[attr-defined]
-        bins = PairBins.of(X, self.targets(y), _CELLS * n_landmarks**2 // (self.n_outputs + 1))
+        targets, K = targets_of(y, self.n_outputs), self.n_outputs
+        bins = PairBins.of(X, targets, _CELLS * n_landmarks**2 // (K + 1))
         at = self._chosen_stage
         cells = PairCells(bins, self.n_outputs, self._forgetting[at])
         cells.learn(X, self.residuals.rows, weight)

@@ -30,6 +30,7 @@ from functools import partial
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
+from scipy.linalg.blas import dsyrk
 
 from onkel.exact.matrices import (
     FEW_ROWS,
@@ -44,7 +45,7 @@ from onkel.exact.matrices import (
 from onkel.exact.on_device import FactorOnDevice
 from onkel.numerics.arrays import inserted
 from onkel.numerics.devices import Device
-from onkel.numerics.linalg import BlockFactor
+from onkel.numerics.linalg import BlockFactor, lower_gram
 from onkel.numerics.threads import n_threads, side_by_side
 from onkel.state import Fields, Part, Sizes, State, Stateful, require
 
@@ -225,13 +226,14 @@ class RecursiveLeastSquares(Stateful):
     def _innovations(self, Zs: np.ndarray, residual: np.ndarray) -> Innovations:
         """U = C⁻ᵀ Zᵀ (m, n), the rows [L21, L22] by which L grows, and v (n, K)."""
         U, gram = self._transposed(Zs)
-        L21, S = self.since.products(U, gram)
-        return U, L21, *self.since.innovations(L21, S, residual)
+        return U, *self.since.innovations(U, gram, residual)
 
-    def _transposed(self, Zs: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
-        """U = C⁻ᵀ Zᵀ (m, n), and UᵀU where a device made it, too."""
-        if self._device is None or len(Zs) < FEW_ROWS:
-            return self.factor.transposed(Zs), None
+    def _transposed(self, Zs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """U = C⁻ᵀ Zᵀ (m, n), and the lower triangle of UᵀU (n, n)."""
+        few = len(Zs) < FEW_ROWS
+        if self._device is None or few:
+            U = self.factor.transposed(Zs)
+            return U, dsyrk(1.0, U.T, lower=1) if few else lower_gram(U)
         if self._there is None or self._there.factor is not self.factor:
             self._there = FactorOnDevice(self.factor, self._device)
         return self._there.products(Zs)

@@ -14,7 +14,7 @@ from onkel.exact.on_device import gram_on_device
 from onkel.merging import joined
 from onkel.numerics.arrays import inserted
 from onkel.numerics.devices import Device
-from onkel.numerics.linalg import add_gram, cholesky_lower, lower_gram
+from onkel.numerics.linalg import add_gram, cholesky_lower
 from onkel.state import Array, Fields, Sizes, State, Stateful, require
 
 #: for fewer rows SciPy's wrappers, which block other threads, are quicker to call
@@ -233,20 +233,15 @@ class RowsSince(Stateful):
         n = self.count
         return np.asarray(dtrtrs(self._L[:n, :n], self._U[:n] @ U, lower=1)[0]).T
 
-    def products(self, U: np.ndarray, S: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
-        """:meth:`rows_of_L`, and Z P Zᵀ of the rows, lower triangle (n, n).
+    def innovations(
+        self, U: np.ndarray, gram: np.ndarray, residual: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """The rows [L21, L22] of L, and v (n, K), of rows with U (m, n) and residuals Y - Z w₀.
 
-        ``S``: UᵀU, if known.
+        ``gram``: UᵀU, its lower triangle, which may be overwritten.
         """
         L21 = self.rows_of_L(U)
-        if S is None:
-            S = dsyrk(1.0, U.T, lower=1) if U.shape[1] < FEW_ROWS else lower_gram(U)
-        return L21, S - L21 @ L21.T if L21.size else S
-
-    def innovations(
-        self, L21: np.ndarray, S: np.ndarray, residual: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """L22 and v (n, K) of rows with these :meth:`products` and residuals Y - Z w₀."""
+        S = gram - L21 @ L21.T if L21.size else gram
         if len(S) == 1:
             S += 1.0
         else:
@@ -256,7 +251,7 @@ class RowsSince(Stateful):
         else:
             L22 = np.asfortranarray(S)
             cholesky_lower(L22)
-        return L22, solve_lower(L22, residual - L21 @ self._v[: self.count])
+        return L21, L22, solve_lower(L22, residual - L21 @ self._v[: self.count])
 
     def inner(self) -> np.ndarray:
         """U L⁻ᵀ v (m, K)."""

@@ -19,7 +19,7 @@ from onkel.losses import Loss
 from onkel.maps.base import Change, FeatureMap
 from onkel.merging import require_same
 from onkel.model.contract import Model, WorkOfFits, diverged
-from onkel.model.labels import targets_of, targets_of_fit
+from onkel.model.labels import targets_of_fit
 from onkel.model.warmup import Warmup
 from onkel.numerics.notices import working
 from onkel.numerics.threads import one_blas_thread
@@ -232,8 +232,8 @@ class ExplicitModel(Model):
         # of the rows that are kept: with columns that came since, there would be room for fewer
         last, end = self.warmup.n_rows, count + rows
         return WorkOfFits(
-            self.map.work_of_fits(0, count, last) + done,
-            max(self.map.work_of_fits(count, end, last) - done, 0.0),
+            self.map.work_between(0, count, last)[1] + done,
+            max(self.map.work_between(count, end, last)[1] - done, 0.0),
             self.map.work_of_last_fit(end) if end < last else 0.0,
         )
 
@@ -373,10 +373,6 @@ class ExplicitModel(Model):
         if self.training is None or self.warmup is not None or self.exact:
             return None
         return self.training.row_features(X) if self.training.settled() else None
-
-    def targets(self, y: np.ndarray) -> np.ndarray:
-        """Targets (n, K) as numbers: y itself, or the indicators of the classes."""
-        return targets_of(y, self.n_outputs)
 
     def _targets_of_fit(self, y: np.ndarray) -> np.ndarray:
         """Targets (n, C) of the rows that the map is fitted on."""

@@ -86,10 +86,6 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         """Whether the fit that falls on n rows is made."""
         return True
 
-    def work_of_row(self) -> int:
-        """About how many multiplications learning a row takes; see :meth:`work_of_fit`."""
-        return 0
-
     def work_of_fit(self, due: int) -> int:
         """About how many multiplications the fit due at ``due`` rows and their replay take.
 
@@ -97,12 +93,13 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         """
         return 0
 
-    def work_of_fits(self, start: int, end: int, last: int | None = None) -> int:
-        """The work of all fits due after more than ``start`` and at most ``end`` rows.
+    def work_between(self, start: int, end: int, last: int | None = None) -> tuple[int, int]:
+        """The work of learning rows ``start`` to ``end``, and that of all fits due meanwhile.
 
-        ``last``: rows at the last fit, `warmup_rows` of a map that begins.
+        Fits count that are due after more than ``start`` and at most ``end`` rows. ``last``: rows at
+        the last fit, `warmup_rows` of a map that begins.
         """
-        return 0
+        return 0, 0
 
     def work_of_last_fit(self, n: int) -> int:
         """The work of `fit_last` on n rows, and of their replay."""

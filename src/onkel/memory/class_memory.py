@@ -69,11 +69,6 @@ class ClassMemory(Memory):
         self._begin_experts(loops.N_EXPERTS, (len(loops.SIZES), loops.N_FEATURES), loops.RIDGE)
         self.W[:] = loops.FIRST_WEIGHTS
 
-    @property
-    def n_rows(self) -> int:
-        """Rows so far."""
-        return int(self.past.total[0])
-
     # ---- learning ------------------------------------------------------------------------------
 
     def learn(

@@ -10,7 +10,7 @@ broad one in that of levels. It is searched for at row numbers that double, then
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple, TypeVar
 
@@ -182,8 +182,6 @@ class Memory(Stateful):
     #: the row of the first look at the past as a whole
     _first_look = 128
     past: Any
-    #: rows so far
-    n_rows: Any
 
     def __init__(self, most: int) -> None:
         self.groups: Groups = Groups(most)
@@ -199,27 +197,32 @@ class Memory(Stateful):
         for P in self.P:
             begin(P, ridge)
 
-    def _rows_until_look(self) -> int:
-        """Rows up to the next look at the past as a whole: at 128, 256, ..., 2048, 4096, 6144."""
-        n, due = int(self.n_rows), self._first_look
+    @property
+    def n_rows(self) -> int:
+        """Rows so far."""
+        return int(self.past.total[0])
+
+    def _rows_until_look(self, n: int) -> int:
+        """Rows from n to the next look at the past as a whole: at 128, ..., 2048, 4096, 6144."""
+        due = self._first_look
         if n >= WINDOW:
             return WINDOW - n % WINDOW
         while due <= n:
             due *= 2
         return due - n
 
-    def _parts(self, counts: np.ndarray) -> Iterator[tuple[slice, bool]]:
+    def _parts(self, counts: np.ndarray) -> list[tuple[slice, bool]]:
         """Parts of rows (n,) between two looks, and whether one is due after each."""
-        if 0 < len(counts) < self._rows_until_look():
-            yield slice(0, len(counts)), False
-            return
-        learned = np.cumsum(counts)
-        done = 0
+        if 0 < len(counts) < self._rows_until_look(self.n_rows):
+            return [(slice(0, len(counts)), False)]
+        learned, parts, done = np.cumsum(counts), [], 0
         while done < len(counts):
-            due = (learned[done - 1] if done else 0) + self._rows_until_look()
+            before = int(learned[done - 1]) if done else 0
+            due = before + self._rows_until_look(self.n_rows + before)
             end = int(np.searchsorted(learned, due)) + 1
-            yield slice(done, min(end, len(counts))), end <= len(counts)
+            parts.append((slice(done, min(end, len(counts))), end <= len(counts)))
             done = end
+        return parts
 
     def _find_room(
         self, keys: list[Hashable] | None, counts: np.ndarray

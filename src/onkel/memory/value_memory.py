@@ -63,8 +63,7 @@ class ValueMemory(Memory):
         self.kept: np.ndarray = np.empty((0, _KEPT))
         #: centre and spread; spread 0 while there is no unit
         self.unit: np.ndarray = np.zeros(2)
-        #: rows so far
-        self.n_rows: int = 0
+        self._n_rows = 0
         self._reset()
 
     def _reset(self) -> None:
@@ -83,6 +82,11 @@ class ValueMemory(Memory):
         #: each group's own correction
         self.own = new_own(n if self.groups.slots else 0)
         self._begin_experts(loops.N_EXPERTS, (len(loops.SIZES), loops.N_FEATURES), loops.RIDGE)
+
+    @property
+    def n_rows(self) -> int:
+        # also those before there is a unit
+        return self._n_rows
 
     # ---- learning ------------------------------------------------------------------------------
 
@@ -128,7 +132,7 @@ class ValueMemory(Memory):
                 if len(self.kept):
                     self._look_again()
                 else:
-                    self.unit, self.n_rows = np.zeros(2), 0
+                    self.unit, self._n_rows = np.zeros(2), 0
                     self._reset()
                 return end
             self._learn(rows[part], out[part])
@@ -143,7 +147,7 @@ class ValueMemory(Memory):
             self._learn_in_unit(rows, out)
         else:
             self._fill_without_unit(rows, out)
-        self.n_rows += len(kept)
+        self._n_rows += len(kept)
         if not self.begun or self.n_rows <= WINDOW:
             self.kept = np.concatenate([self.kept, kept])[-WINDOW:]
 
@@ -209,7 +213,7 @@ class ValueMemory(Memory):
 
     def state_fields(self) -> Fields:
         return {
-            "n_rows": Whole(),
+            "_n_rows": Whole(),
             "unit": Array(shape=(2,)),
             "kept": Array(shape=("rows", _KEPT)),
             "own_known": Like(),

@@ -28,7 +28,6 @@ import numpy as np
 from scipy.linalg import cho_solve
 
 from onkel.maps.landmarks.rational import KernelColumns, kernel_columns
-from onkel.numerics.in_steps import finished
 from onkel.numerics.linalg import add_gram, cholesky_in_steps
 from onkel.numerics.threads import side_by_side
 
@@ -67,14 +66,10 @@ class Sums(NamedTuple):
     KY: np.ndarray
     K0: np.ndarray
 
-    def factor(self, ridge: float) -> np.ndarray:
-        """The factor C of H = CᵀC."""
-        return finished(self.factor_in_steps(ridge))[0]
-
     def factor_in_steps(
         self, ridge: float, failing: int = 0
     ) -> Generator[bool, None, tuple[np.ndarray, int]]:
-        """As :func:`onkel.numerics.linalg.cholesky_in_steps` of H."""
+        """The factor C of H = CᵀC; see :func:`onkel.numerics.linalg.cholesky_in_steps`."""
         H = self.KK + ridge * self.K0
         H.flat[:: len(H) + 1] += _ROUNDING[self.K.dtype.char] * np.trace(H)
         return (yield from cholesky_in_steps(H, failing))
@@ -93,17 +88,13 @@ def penalty_of(S: np.ndarray, w: np.ndarray) -> np.ndarray:
     return K0
 
 
-def sums_of(at: Landmarks, X: np.ndarray, Y: np.ndarray, root: np.ndarray) -> Sums:
-    """The sums of rows X (n, d), targets Y (n, C), √weights (n, 1); (0, 1) if all are 1."""
-    return finished(sums_in_steps(at, X, Y, root))
-
-
 def sums_in_steps(
     at: Landmarks, X: np.ndarray, Y: np.ndarray, root: np.ndarray, room: np.ndarray | None = None
 ) -> Generator[bool, None, Sums]:
-    """As :func:`sums_of`, in :func:`steps_of_sums` steps; K in ``room`` (n, m), if given.
+    """The sums of rows X (n, d), targets Y (n, C), √weights (n, 1); (0, 1) if all are 1.
 
-    Allocating K anew takes as long as a fifth of the products.
+    In :func:`steps_of_sums` steps; K in ``room`` (n, m), if given: to allocate it anew takes as
+    long as a fifth of the products.
     """
     m, w, dtype = len(at.S), np.exp(at.log_width), X.dtype
     kernel = KernelColumns(at.S.astype(dtype), w.astype(dtype))

@@ -26,7 +26,6 @@ from onkel.maps.landmarks.evidence import Landmarks, penalty_of
 from onkel.maps.landmarks.indicators import common_scales, groups_of
 from onkel.maps.landmarks.rational import KernelColumns
 from onkel.numerics.arrays import with_zero_columns
-from onkel.numerics.in_steps import finished
 from onkel.state import Array, Field, Number, State
 
 #: steps in which the curves of some columns are found
@@ -46,13 +45,8 @@ class TailCurves:
         self._of_heavy = middle[self._heavy], spread[self._heavy]
 
     @classmethod
-    def of(cls, X: np.ndarray) -> TailCurves:
-        """The curves that rows X (n, d) need."""
-        return finished(cls.in_steps(X))
-
-    @classmethod
     def in_steps(cls, X: np.ndarray) -> Generator[bool, None, TailCurves]:
-        """As :meth:`of`, in :data:`STEPS` steps."""
+        """The curves that rows X (n, d) need, in :data:`STEPS` steps."""
         middle = np.median(X, axis=0)
         yield True
         away = X - middle
@@ -123,13 +117,11 @@ class Units(NamedTuple):
     scale: np.ndarray
 
     @classmethod
-    def of(cls, X: np.ndarray) -> Units:
-        """The units that standardise rows X (n, d); a constant column has scale 1."""
-        return finished(cls.in_steps(X))
-
-    @classmethod
     def in_steps(cls, X: np.ndarray) -> Generator[bool, None, Units]:
-        """As :meth:`of`, in :func:`n_steps` steps: some columns at a time."""
+        """The units that standardise rows X (n, d); a constant column has scale 1.
+
+        In :func:`n_steps` steps: some columns at a time.
+        """
         parts = []
         for columns in _some_columns(*X.shape):
             own = X[:, columns].astype(np.float64)

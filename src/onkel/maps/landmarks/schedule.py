@@ -160,6 +160,7 @@ class FitSchedule(FeatureMap):
         return max(_ENOUGH_ROWS, 2 * self.n_components)
 
     def work_of_row(self) -> int:
+        """About how many multiplications learning a row takes."""
         return (self.n_components + 1) ** 2 + _BESIDE
 
     def work_of_fit(self, due: int) -> int:
@@ -177,14 +178,14 @@ class FitSchedule(FeatureMap):
             return 0
         return n * self.work_of_row() + work_of_search(n, self.n_components, self._steps_at_last(n))
 
-    def work_of_fits(self, start: int, end: int, last: int | None = None) -> int:
+    def work_between(self, start: int, end: int, last: int | None = None) -> tuple[int, int]:
         last = self.warmup_rows() if last is None else last
         work, due = 0, start
         while due < min(end, last):
             due = min(self.next_fit(due), last)
             if due <= end and self.fit_is_due(due):
                 work += self.work_of_fit(due)
-        return work
+        return (end - start) * self.work_of_row(), work
 
     def _steps_of_widths(self, due: int) -> int:
         """Steps from the last widths found."""
