@@ -30,29 +30,7 @@ from onkel.support.removal.unbounded import NoBudget, StochasticInsertion
 from onkel.support.transfer import Transfer, TransferModel
 from onkel.tables import Table
 
-BUDGETS: Table[Budget] = Table(
-    "budget",
-    Budget,
-    (
-        NoBudget,
-        RandomRemoval,
-        OldestRemoval,
-        SmallestRemoval,
-        MostRedundantRemoval,
-        ShrinkOldest,
-        BoundedRemoval,
-        StochasticInsertion,
-        FixedRandom,
-        DropNearest,
-        BPASimple,
-        BPAProjection,
-        BPANearest,
-        SmallestProjection,
-        Projection,
-        Merging,
-        Transfer,
-    ),
-)
+BUDGETS: Table[Budget] = Table("budget", Budget, globals())
 make_budget: Callable[[str | Budget], Budget] = BUDGETS.make
 register: Callable[[type[Budget]], type[Budget]] = BUDGETS.register
 

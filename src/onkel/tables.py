@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, TypeVar
 
 T = TypeVar("T")
 
 
 class Table(dict[str, type[T]]):
-    """Subclasses of ``base`` by their ``name``; ``what`` is the parameter that takes them."""
+    """Subclasses of ``base`` by their ``name``; ``what`` is the parameter that takes them.
 
-    def __init__(self, what: str, base: type[T], classes: Iterable[Any]) -> None:
-        super().__init__((cls.name, cls) for cls in classes)
+    At first those of a module's ``names`` that have a name of their own.
+    """
+
+    def __init__(self, what: str, base: type[T], names: Mapping[str, Any]) -> None:
+        types = (value for value in names.values() if isinstance(value, type))
+        named = (cls for cls in types if issubclass(cls, base) and "name" in vars(cls))
+        super().__init__(sorted((vars(cls)["name"], cls) for cls in named))
         self.what: str = what
         self.base = base
 

@@ -113,7 +113,7 @@ def test_median_and_scale():
 
 def test_names():
     assert make_kernel("rbf").name == "gaussian"
-    with pytest.raises(ValueError, match="kernel='rbff' is not one of 'gaussian'"):
+    with pytest.raises(ValueError, match="kernel='rbff' is not one of 'cauchy'"):
         make_kernel("rbff")
     with pytest.raises(ValueError, match="did you mean 'laplacian'"):
         make_kernel("laplace")

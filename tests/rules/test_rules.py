@@ -83,7 +83,7 @@ def test_losses_a_rule_takes():
     assert Gradient().loss_name("logistic", "classification") == "logistic"
     with pytest.raises(ValueError, match="loss='logistic' cannot be used with rule"):
         PassiveAggressive().loss_name("logistic", "classification")
-    with pytest.raises(ValueError, match="rule='sgd' is not one of 'gradient'"):
+    with pytest.raises(ValueError, match="rule='sgd' is not one of 'adagrad'"):
         make_rule("sgd")
     with pytest.raises(ValueError, match="did you mean 'pegasos'"):
         make_rule("pegaso")

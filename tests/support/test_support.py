@@ -388,5 +388,5 @@ def test_what_cannot_be_is_refused_with_its_reason(budget, rule, message):
 
 
 def test_an_unknown_budget_is_named():
-    with pytest.raises(ValueError, match="budget='newest' is not one of 'none', 'random'"):
+    with pytest.raises(ValueError, match="budget='newest' is not one of 'bounded', 'bpa_nearest'"):
         budgets.make_budget("newest")

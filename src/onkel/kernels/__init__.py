@@ -12,21 +12,7 @@ from onkel.kernels.polynomial import Linear, Polynomial
 from onkel.kernels.radial import Gaussian, Matern32, Matern52, RationalQuadratic
 from onkel.tables import Table
 
-KERNELS: Table[Kernel] = Table(
-    "kernel",
-    Kernel,
-    (
-        Gaussian,
-        Laplacian,
-        Cauchy,
-        RationalQuadratic,
-        Matern32,
-        Matern52,
-        Polynomial,
-        Linear,
-        Periodic,
-    ),
-)
+KERNELS: Table[Kernel] = Table("kernel", Kernel, globals())
 register: Callable[[type[Kernel]], type[Kernel]] = KERNELS.register
 
 

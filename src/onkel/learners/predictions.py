@@ -60,20 +60,20 @@ def joined(parts: list[Predictions]) -> Predictions:
     return Predictions(predictions, np.concatenate(scores), last.classes)
 
 
+def chained(parts: list[np.ndarray], none: np.ndarray) -> np.ndarray:
+    """Parts of rows as one array; ``none`` where there are none."""
+    return parts[0] if len(parts) == 1 else np.concatenate(parts) if parts else none
+
+
 def labels_of(out: list[Part], classes: np.ndarray) -> np.ndarray:
     """The labels (n,) predicted of parts."""
-    labels = [known[decide(P, len(known))] for P, known in out if len(P)]
-    if len(labels) == 1:
-        return labels[0]
-    return np.concatenate(labels) if labels else classes[:0]
+    return chained([known[decide(P, len(known))] for P, known in out if len(P)], classes[:0])
 
 
 def scores_of(out: list[Part], classes: np.ndarray) -> np.ndarray:
     """Scores (n, 1 or n_classes) of parts, in the classes known now."""
     scores = [in_classes(P, known, classes) for P, known in out]
-    if len(scores) == 1:
-        return scores[0]
-    return np.concatenate(scores) if scores else np.zeros((0, max(1, len(classes))))
+    return chained(scores, np.zeros((0, max(1, len(classes)))))
 
 
 def decide(scores: np.ndarray, n_classes: int) -> np.ndarray:

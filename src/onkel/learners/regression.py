@@ -16,7 +16,7 @@ from onkel.learners.checking import LARGEST_WEIGHT
 from onkel.learners.declaration import declared
 from onkel.learners.labels import required_target, targets
 from onkel.learners.learning import Rows, learn, learn_checked_row, refusal
-from onkel.learners.predictions import Predictions
+from onkel.learners.predictions import Predictions, chained
 from onkel.losses import REGRESSION
 from onkel.model.transaction import locked
 from onkel.sklearn_bases import RegressorMixin
@@ -174,5 +174,4 @@ class OnlineRegressor(RegressorMixin, OnlineEstimator):
 
 def joined_values(out: list[np.ndarray], column: int = 0) -> np.ndarray:
     """The predictions (n,) of pieces, as one; those without memory are the last column."""
-    values = [P[:, column] for P in out]
-    return values[0] if len(values) == 1 else np.concatenate([*values, np.empty(0)])
+    return chained([P[:, column] for P in out], np.empty(0))

@@ -14,21 +14,6 @@ from onkel.maps.projections import IdentityFeatures, SignProjection
 from onkel.maps.reparameterized import ReparameterizedFeatures
 from onkel.tables import Table
 
-MAPS: Table[FeatureMap] = Table(
-    "map",
-    FeatureMap,
-    (
-        IdentityFeatures,
-        FourierFeatures,
-        NystroemFeatures,
-        LearnedLandmarks,
-        ReparameterizedFeatures,
-        AlignedFourier,
-        FastfoodFeatures,
-        RegeneratedFeatures,
-        AdaptiveNystroem,
-        SignProjection,
-    ),
-)
+MAPS: Table[FeatureMap] = Table("map", FeatureMap, globals())
 make_map: Callable[[str | FeatureMap], FeatureMap] = MAPS.make
 register: Callable[[type[FeatureMap]], type[FeatureMap]] = MAPS.register

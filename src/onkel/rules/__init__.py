@@ -15,22 +15,6 @@ from onkel.rules.passive_aggressive import PassiveAggressive
 from onkel.rules.second_order import LeastSquares, LogisticNewton
 from onkel.tables import Table
 
-RULES: Table[Rule] = Table(
-    "rule",
-    Rule,
-    (
-        Gradient,
-        ProjectedGradient,
-        Norma,
-        Pegasos,
-        Perceptron,
-        PassiveAggressive,
-        Alma,
-        AdaGrad,
-        LeastSquares,
-        LogisticNewton,
-        DoublyStochastic,
-    ),
-)
+RULES: Table[Rule] = Table("rule", Rule, globals())
 make_rule: Callable[[str | Rule], Rule] = RULES.make
 register: Callable[[type[Rule]], type[Rule]] = RULES.register

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -60,7 +60,7 @@ class Alma(StepRule):
     """
 
     name = "alma"
-    own_loss = {"classification": "hinge"}  # noqa: RUF012
+    own_loss: ClassVar[dict[str, str] | None] = {"classification": "hinge"}
 
     def __init__(self, alpha: float = 0.9) -> None:
         self.alpha = alpha

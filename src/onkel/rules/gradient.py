@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from enum import IntEnum
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
@@ -171,7 +171,10 @@ class Perceptron(Rule):
 
     name = "perceptron"
     kind = RuleKind.GRADIENT
-    own_loss = {"classification": "perceptron", "regression": "epsilon_insensitive"}  # noqa: RUF012
+    own_loss: ClassVar[dict[str, str] | None] = {
+        "classification": "perceptron",
+        "regression": "epsilon_insensitive",
+    }
 
     learning_rate: float = 1.0
 

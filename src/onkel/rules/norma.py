@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
@@ -58,7 +58,7 @@ class Norma(Gradient):
 
     name = "norma"
     kind = RuleKind.NORMA
-    losses = ("hinge", "epsilon_insensitive")
+    losses: ClassVar[tuple[str, ...] | None] = ("hinge", "epsilon_insensitive")
 
     def __init__(
         self,

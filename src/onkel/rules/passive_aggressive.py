@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from enum import IntEnum
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
@@ -64,7 +64,7 @@ class PassiveAggressive(Rule):
 
     name = "passive_aggressive"
     kind = RuleKind.PASSIVE_AGGRESSIVE
-    losses = ("hinge", "epsilon_insensitive")
+    losses: ClassVar[tuple[str, ...] | None] = ("hinge", "epsilon_insensitive")
 
     def __init__(self, C: float = 1.0, variant: str = "PA-I") -> None:
         self.C = C

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
@@ -70,7 +70,10 @@ class LeastSquares(_Exact):
 
     name = "least_squares"
     kind = RuleKind.LEAST_SQUARES
-    own_loss = {"classification": "squared", "regression": "squared"}  # noqa: RUF012
+    own_loss: ClassVar[dict[str, str] | None] = {
+        "classification": "squared",
+        "regression": "squared",
+    }
 
 
 class LogisticNewton(_Exact):
@@ -103,7 +106,7 @@ class LogisticNewton(_Exact):
 
     name = "newton"
     kind = RuleKind.NEWTON
-    own_loss = {"classification": "logistic"}  # noqa: RUF012
+    own_loss: ClassVar[dict[str, str] | None] = {"classification": "logistic"}
 
     def loss_name(self, loss: str, task: str) -> str:
         """ "logistic"; ValueError for regression."""

@@ -21,6 +21,7 @@ and ρ_r = 1/M_rr. BPA-NN solves two equations, [κ_tt κ_tn; κ_tn κ_nn] [u; v
 from __future__ import annotations
 
 from enum import IntEnum
+from typing import ClassVar
 
 import numpy as np
 
@@ -83,7 +84,7 @@ class BPAProjection(Exchange):
     """
 
     name = "bpa_projection"
-    kind = ExchangeKind.LEAST_CHANGE
+    kind: ClassVar[int] = ExchangeKind.LEAST_CHANGE
 
 
 @jit_inline
@@ -109,7 +110,7 @@ class SmallestProjection(Exchange):
     """
 
     name = "smallest_projection"
-    kind = ExchangeKind.SMALLEST
+    kind: ClassVar[int] = ExchangeKind.SMALLEST
 
 
 # Below this share of κ_tt κ_nn the determinant of two rows is rounding error.
@@ -215,7 +216,7 @@ class BPANearest(Exchange):
     """
 
     name = "bpa_nearest"
-    kind = ExchangeKind.NEAREST
+    kind: ClassVar[int] = ExchangeKind.NEAREST
 
     def needs_inverse(self) -> bool:
         return False

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from enum import IntEnum
+from typing import ClassVar
 
 import numpy as np
 
@@ -215,8 +216,8 @@ class BoundedRemoval(Removal):
     """
 
     name = "bounded"
-    kind = RemovalKind.BOUNDED
-    rules = ("gradient", "projected", "pegasos", "norma")
+    kind: ClassVar[int] = RemovalKind.BOUNDED
+    rules: ClassVar[tuple[str, ...] | None] = ("gradient", "projected", "pegasos", "norma")
     reason = "its bound on the coefficients is counted in gradient steps"
 
     budget: int = 100

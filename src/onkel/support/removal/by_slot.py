@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -28,7 +28,7 @@ class SlotBudget(SizedRemoval):
     NumPy as Numba knows them) and must not raise.
     """
 
-    kind = RemovalKind.BY_SLOT
+    kind: ClassVar[int] = RemovalKind.BY_SLOT
 
     @staticmethod
     def slot(own: Any, A: Any, info: Any, similar: Any) -> int:

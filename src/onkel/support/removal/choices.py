@@ -5,6 +5,8 @@ Each is a compiled function that chooses the slot, and the budget's declaration 
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import numpy as np
 
 from onkel.losses import Loss
@@ -33,7 +35,7 @@ class OldestRemoval(SizedRemoval):
     """
 
     name = "oldest"
-    kind = RemovalKind.OLDEST
+    kind: ClassVar[int] = RemovalKind.OLDEST
 
 
 @jit_inline
@@ -53,7 +55,7 @@ class RandomRemoval(SizedRemoval):
     """
 
     name = "random"
-    kind = RemovalKind.RANDOM
+    kind: ClassVar[int] = RemovalKind.RANDOM
 
 
 @jit_inline
@@ -78,7 +80,7 @@ class FixedRandom(SizedRemoval):
     """
 
     name = "fixed_random"
-    kind = RemovalKind.FIXED_RANDOM
+    kind: ClassVar[int] = RemovalKind.FIXED_RANDOM
 
 
 # Weights that differ by less than this share count as equal: coefficients round in float32.
@@ -108,7 +110,7 @@ class SmallestRemoval(SizedRemoval):
     """
 
     name = "smallest"
-    kind = RemovalKind.SMALLEST
+    kind: ClassVar[int] = RemovalKind.SMALLEST
 
 
 @jit_inline
@@ -157,7 +159,7 @@ class MostRedundantRemoval(SizedRemoval):
     """
 
     name = "most_redundant"
-    kind = RemovalKind.MOST_REDUNDANT
+    kind: ClassVar[int] = RemovalKind.MOST_REDUNDANT
 
     def needs_gram(self, par: np.ndarray) -> bool:
         return True
@@ -205,6 +207,6 @@ class BPASimple(SizedRemoval):
     """
 
     name = "bpa_simple"
-    kind = RemovalKind.REPLACE_SIMPLE
-    rules = ("passive_aggressive",)
+    kind: ClassVar[int] = RemovalKind.REPLACE_SIMPLE
+    rules: ClassVar[tuple[str, ...] | None] = ("passive_aggressive",)
     reason = "it solves the passive-aggressive problem of one row"

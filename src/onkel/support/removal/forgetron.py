@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from enum import IntEnum
+from typing import ClassVar
 
 import numpy as np
 
@@ -143,8 +144,8 @@ class ShrinkOldest(SizedRemoval):
     """
 
     name = "shrink_oldest"
-    kind = RemovalKind.SHRINK_OLDEST
-    rules = ("perceptron",)
+    kind: ClassVar[int] = RemovalKind.SHRINK_OLDEST
+    rules: ClassVar[tuple[str, ...] | None] = ("perceptron",)
     reason = "its shrinkage is derived from the perceptron's count of mistakes"
 
     def __init__(self, budget: int = 100, variant: str = "self-tuned") -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import numpy as np
 
 from onkel.numerics.jit import jit_inline
@@ -15,7 +17,7 @@ class NoBudget(Removal):
     """Every row with a gradient is stored: exact, in memory that grows with the stream."""
 
     name = "none"
-    kind = RemovalKind.NONE
+    kind: ClassVar[int] = RemovalKind.NONE
 
     def limit(self) -> int | None:
         return None
@@ -52,7 +54,7 @@ class StochasticInsertion(Removal):
     """
 
     name = "stochastic"
-    kind = RemovalKind.STOCHASTIC
+    kind: ClassVar[int] = RemovalKind.STOCHASTIC
 
     def __init__(self, thinning: float = 0.5) -> None:
         self.thinning = thinning
