@@ -35,7 +35,7 @@ def test_heavy_columns_only(X):
 
 
 def test_rows_without_heavy_columns_are_not_copied(X):
-    tails = TailCurves.of(X[:, [0, 2]])
+    tails = finished(TailCurves.in_steps(X[:, [0, 2]]))
     rows = X[:, [0, 2]]
     assert tails(rows) is rows
     assert tails.inverse(rows) is rows

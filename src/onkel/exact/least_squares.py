@@ -128,9 +128,10 @@ class RecursiveLeastSquares(Stateful):
         m, n_outputs = self.sums.b.shape
         self.since = RowsSince(m, n_outputs, self.period)
 
-    def factor_anew(self) -> None:
-        """Set an anchor here."""
+    def factor_anew(self) -> np.ndarray:
+        """Set an anchor here; returns the weights (K, m)."""
         self._begin(self._anchor(0))
+        return np.array(self.w0.T, order="C")
 
     # ---- learning ------------------------------------------------------------------------------
 
@@ -285,8 +286,7 @@ class RecursiveLeastSquares(Stateful):
         """
         self.sums.fade(self.since.count)
         self.sums.change_features(T, known)
-        self.factor_anew()
-        return np.array(self.w0.T, order="C")
+        return self.factor_anew()
 
     def take_in(
         self, other: RecursiveLeastSquares, origin: RecursiveLeastSquares | None, rows: int
@@ -297,8 +297,7 @@ class RecursiveLeastSquares(Stateful):
         """
         parts = self._faded(), other._faded(), NOTHING if origin is None else origin._faded()
         self.sums.join(parts, self.forgetting**rows)
-        self.factor_anew()
-        return np.array(self.w0.T, order="C")
+        return self.factor_anew()
 
     def _faded(self) -> list[Any]:
         """The sums after all rows."""

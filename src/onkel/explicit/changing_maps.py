@@ -22,6 +22,7 @@ from onkel.maps.adaptive_nystroem import AdaptiveNystroem
 from onkel.maps.aligned import AlignedFourier
 from onkel.maps.base import Change, FeatureMap
 from onkel.maps.nystroem import NystroemFeatures
+from onkel.maps.online_kmeans import Panel
 from onkel.numerics.arrays import as_dense, with_zero_columns
 from onkel.rules import base as places
 from onkel.rules.base import Rule
@@ -122,7 +123,7 @@ class Moving(TrainingLoop):
     map: AdaptiveNystroem
 
     def learn(self, X: Matrix, y: np.ndarray, weight: np.ndarray, P: np.ndarray) -> None:
-        panel = self.map.panel(as_dense(X), weight)
+        panel = Panel(self.map, as_dense(X), weight)
         while not panel.done:
             rows = panel.next_rows()
             self.weights.learn(panel.features(), y[rows], weight[rows], P[rows])
@@ -142,7 +143,7 @@ class Aligning(TrainingLoop):
 
     def learn(self, X: Matrix, y: np.ndarray, weight: np.ndarray, P: np.ndarray) -> None:
         done, n = 0, X.shape[0]
-        while done < n and self.map.aligns:
+        while done < n and self.map.aligning:
             done = self._learn_part(done, X, y, weight, P)
         if done < n:
             super().learn(X[done:], y[done:], weight[done:], P[done:])
@@ -166,10 +167,10 @@ class Aligning(TrainingLoop):
         return stop
 
     def settled(self) -> bool:
-        return not self.map.aligns
+        return not self.map.aligning
 
     def add_output(self, position: int) -> None:
-        if self.map.aligns:
+        if self.map.aligning:
             self.map.sums_.add_class(position)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Hashable, Iterable
 from functools import cache
-from typing import Any, Protocol, TypeGuard, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from sklearn.utils import _safe_indexing
@@ -74,22 +74,17 @@ def check_rows(
     return checked, not_a_number if error is None else first_error(not_a_number, error)
 
 
-def _is_plain(X: MatrixLike, estimator: TakesRows) -> TypeGuard[np.ndarray]:
-    """Whether X is in the learner's form; the full check takes half as long as learning."""
-    return (
+def _validated(estimator: TakesRows, X: MatrixLike, reset: bool, least: int = 1) -> Matrix:
+    rows: Matrix
+    # rows in the learner's form: the full check takes half as long as learning
+    if (
         type(X) is np.ndarray
         and X.dtype in FLOATS
         and X.ndim == 2
         and X.size > 0
         and X.flags.c_contiguous
         and column_names(estimator) is None
-    )
-
-
-def _validated(estimator: TakesRows, X: MatrixLike, reset: bool, least: int = 1) -> Matrix:
-    rows: Matrix
-    if _is_plain(X, estimator) and (
-        X.shape[0] >= least if reset else X.shape[1] == estimator.n_features_in_
+        and (X.shape[0] >= least if reset else X.shape[1] == estimator.n_features_in_)
     ):
         rows, estimator.n_features_in_ = X, X.shape[1]
     else:
@@ -148,8 +143,6 @@ def _squared_length(values: np.ndarray) -> float:
 
     After their work the threads of BLAS wait for more, and keep a core busy, for 0.1 s.
     """
-    if len(values) <= SHORT:
-        return float(np.dot(values, values))
     parts = (values[a : a + SHORT] for a in range(0, len(values), SHORT))
     return sum(float(np.dot(part, part)) for part in parts)
 

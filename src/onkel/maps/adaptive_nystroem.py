@@ -110,10 +110,6 @@ class AdaptiveNystroem(NystroemFeatures):
     def changes(self) -> Change:
         return Change.BY_ROWS
 
-    def panel(self, X: np.ndarray, weight: np.ndarray) -> Panel:
-        """A pass over the rows X (n, d) with weights (n,), during which landmarks move."""
-        return Panel(self, X, weight)
-
     def start(self, d: int, dtype: DTypeLike) -> None:
         super().start(d, dtype)
         if self._picked("support"):

@@ -148,7 +148,7 @@ class AlignedFourier(SpectralFeatures):
     STATE: ClassVar[Fields] = {
         "gamma_": Number(low=0.0),
         "alignment_": Number(),
-        "_aligning": Flag(),
+        "aligning": Flag(),
         "candidates_": Part(begin=lambda aligned: aligned._no_candidates()),
         "sums_": Part(begin=lambda aligned: LabelSums(0)),
     }
@@ -173,11 +173,6 @@ class AlignedFourier(SpectralFeatures):
 
     def is_bounded(self) -> bool:
         return self.phi is None
-
-    @property
-    def aligns(self) -> bool:
-        """True while the map still chooses its features."""
-        return self._aligning
 
     def start(self, d: int, dtype: DTypeLike) -> None:
         super().start(d, dtype)
@@ -209,7 +204,8 @@ class AlignedFourier(SpectralFeatures):
         self.candidates_.use(np.arange(D), np.full(D, 1.0 / D))
         self.sums_: LabelSums = LabelSums(N)
         self.alignment_: float = 0.0
-        self._aligning = True
+        #: whether the map still chooses its features
+        self.aligning: bool = True
 
     def _draw(self, rng: np.random.Generator) -> np.ndarray:
         """Frequencies (d, N) of all candidates; more columns take more of the same numbers."""
@@ -291,7 +287,7 @@ class AlignedFourier(SpectralFeatures):
 
     def _settle(self) -> None:
         """Fix the features: drop the candidates that are not used."""
-        self._aligning = False
+        self.aligning = False
         self.candidates_ = self.candidates_.only_used()
         self.sums_ = LabelSums(0)
 
@@ -304,7 +300,7 @@ class AlignedFourier(SpectralFeatures):
         # nothing is summed once the features are fixed
         summed = len(self.sums_.features)
         require(summed in (0, N), f"sums/features: has {summed} entries, not {N}")
-        due = not self._aligning or self.rows_to_solution() > 0
+        due = not self.aligning or self.rows_to_solution() > 0
         require(due, f"sums: hold {self.sums_.n_rows} rows, and n_align is {self.n_align}")
 
     def _no_candidates(self) -> Candidates:
@@ -334,7 +330,7 @@ class AlignedFourier(SpectralFeatures):
             phi = self.candidates_.all_features(X[part])
             self.sums_.add(phi, targets[part], np.ones(len(phi)))
         self.solve()
-        if self.aligns:
+        if self.aligning:
             self._settle()
         return self
 

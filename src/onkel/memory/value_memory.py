@@ -112,10 +112,6 @@ class ValueMemory(Memory):
             self.own = grown(self.own, Own._fields, self.groups.n_slots)
 
     @property
-    def _own_of_groups(self) -> Own | None:
-        return self.own if self.groups.slots else None
-
-    @property
     def begun(self) -> bool:
         """Whether there is a unit."""
         return bool(self.unit[1] > 0.0)
@@ -155,7 +151,8 @@ class ValueMemory(Memory):
         f, y, weight, slots, fresh = np.ascontiguousarray(rows.T)
         where = slots.astype(np.int64), fresh > 0.0
         centre, spread = self.unit
-        model = self.past, self._own_of_groups, self.mixture, self.P, self.W
+        own = self.own if self.groups.slots else None
+        model = self.past, own, self.mixture, self.P, self.W
         loops.learn((f - centre) / spread, (y - centre) / spread, weight, *where, *model, out)
         self._in_units(out)
 
@@ -186,7 +183,7 @@ class ValueMemory(Memory):
             self._fill_without_unit(f[:, None], out)
             return out
         centre, spread = self.unit
-        slots, own = self.groups.find(keys, len(f)), self._own_of_groups
+        slots, own = self.groups.find(keys, len(f)), self.own if self.groups.slots else None
         loops.predict((f - centre) / spread, slots, self.past, own, self.mixture, self.W, out)
         self._in_units(out)
         return out

@@ -38,12 +38,6 @@ class OldestRemoval(SizedRemoval):
     kind: ClassVar[int] = RemovalKind.OLDEST
 
 
-@jit_inline
-def random_slot(rng, size):
-    """Any slot, each with the same probability."""
-    return pick(rng, size)
-
-
 class RandomRemoval(SizedRemoval):
     """Drop one of the B stored rows, each with the same probability.
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from onkel.numerics.calling import FIRST_ADDRESS, python_function
 from onkel.numerics.jit import jit, jit_inline
+from onkel.numerics.random import pick
 from onkel.rules.base import PENDING, SCALE, SQUARED_NORM, T
 from onkel.state import Array
 from onkel.support.model import BudgetModel
@@ -22,7 +23,6 @@ from onkel.support.removal.choices import (
     fixed_random_slot,
     most_redundant_slot,
     oldest_slot,
-    random_slot,
     simple_slot,
     smallest_slot,
 )
@@ -61,7 +61,7 @@ def slot_to_drop(limits, context, rows, t, b, slots, size, scratch):
     new, work = scratch.new, scratch.work
     s, before, after = 0, 1.0, 1.0
     if kind == RemovalKind.RANDOM:
-        s = random_slot(slots.rng, size)
+        s = pick(slots.rng, size)
     elif kind == RemovalKind.OLDEST:
         s = oldest_slot(slots.info, size)
     elif kind == RemovalKind.SMALLEST:
@@ -196,17 +196,14 @@ class RemovalModel(BudgetModel):
 
     budget: Removal
 
-    def _recomputes(self) -> bool:
-        return self.budget.recomputes(self.par)
-
     def arrays(self) -> dict[str, Array]:
         arrays = super().arrays()
-        if self._recomputes():
+        if self.budget.recomputes(self.par):
             arrays["gram"] = Array(dtype=self.dtype, shape=(2, SLOTS))
         return arrays
 
     def _learn(self, X: np.ndarray, rows: Rows, slots: Slots) -> None:
-        if not self._recomputes():
+        if not self.budget.recomputes(self.par):
             learn_removal(rows, slots, self._limits(), self.context())
             self._keep_rows(X, rows, slots)
             return
