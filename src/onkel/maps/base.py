@@ -96,8 +96,8 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
     def work_between(self, start: int, end: int, last: int | None = None) -> tuple[int, int]:
         """The work of learning rows ``start`` to ``end``, and that of all fits due meanwhile.
 
-        Fits count that are due after more than ``start`` and at most ``end`` rows. ``last``: rows at
-        the last fit, `warmup_rows` of a map that begins.
+        Fits count that are due after more than ``start`` and at most ``end`` rows. ``last``: rows
+        at the last fit, `warmup_rows` of a map that begins.
         """
         return 0, 0
 
