@@ -43,7 +43,7 @@ class _NOGD(OverMap):
         doc="Number of eigenpairs k ≤ B that are kept; None for all. The paper keeps a fifth (20 "
         "of 100): faster, coarser.",
     )
-    kernel: str | Kernel = param(default="gaussian", doc="Any kernel of :mod:`onkel.kernels`.")
+    kernel: str | Kernel = shared.ANY_KERNEL
     learning_rate: float = shared.LEARNING_RATE
     schedule: str | float = shared.SCHEDULE
     alpha: float = shared.ALPHA

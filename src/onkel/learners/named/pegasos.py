@@ -202,9 +202,7 @@ class _DualSGD(OverSupportSet):
 
     n_components: int = param_of(budgets.Transfer, "n_components")
     n_transfer: int = param_of(budgets.Transfer, "n_transfer")
-    kernel: str | Kernel = param(
-        default="gaussian", doc="A shift-invariant kernel of :mod:`onkel.kernels`."
-    )
+    kernel: str | Kernel = shared.SHIFT_INVARIANT_KERNEL
     alpha: float = shared.PEGASOS_ALPHA
     budget: int = shared.BUDGET
     random_state: Seed = shared.RANDOM_STATE
