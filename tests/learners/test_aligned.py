@@ -154,7 +154,7 @@ def test_online(task, features):
     np.testing.assert_allclose(
         np.concatenate(P).reshape(expected.shape), expected, rtol=1e-6, atol=1e-7
     )
-    assert not model.map_.aligning
+    assert not model.map_.aligning_
     assert model.map_.candidates_.frequencies.shape[1] == model.coef_.shape[1] <= M
 
 

@@ -143,7 +143,7 @@ class Aligning(TrainingLoop):
 
     def learn(self, X: Matrix, y: np.ndarray, weight: np.ndarray, P: np.ndarray) -> None:
         done, n = 0, X.shape[0]
-        while done < n and self.map.aligning:
+        while done < n and self.map.aligning_:
             done = self._learn_part(done, X, y, weight, P)
         if done < n:
             super().learn(X[done:], y[done:], weight[done:], P[done:])
@@ -167,10 +167,10 @@ class Aligning(TrainingLoop):
         return stop
 
     def settled(self) -> bool:
-        return not self.map.aligning
+        return not self.map.aligning_
 
     def add_output(self, position: int) -> None:
-        if self.map.aligning:
+        if self.map.aligning_:
             self.map.sums_.add_class(position)
 
 

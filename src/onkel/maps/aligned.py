@@ -148,7 +148,7 @@ class AlignedFourier(SpectralFeatures):
     STATE: ClassVar[Fields] = {
         "gamma_": Number(low=0.0),
         "alignment_": Number(),
-        "aligning": Flag(),
+        "aligning_": Flag(),
         "candidates_": Part(begin=lambda aligned: aligned._no_candidates()),
         "sums_": Part(begin=lambda aligned: LabelSums(0)),
     }
@@ -205,7 +205,7 @@ class AlignedFourier(SpectralFeatures):
         self.sums_: LabelSums = LabelSums(N)
         self.alignment_: float = 0.0
         #: whether the map still chooses its features
-        self.aligning: bool = True
+        self.aligning_: bool = True
 
     def _draw(self, rng: np.random.Generator) -> np.ndarray:
         """Frequencies (d, N) of all candidates; more columns take more of the same numbers."""
@@ -287,7 +287,7 @@ class AlignedFourier(SpectralFeatures):
 
     def _settle(self) -> None:
         """Fix the features: drop the candidates that are not used."""
-        self.aligning = False
+        self.aligning_ = False
         self.candidates_ = self.candidates_.only_used()
         self.sums_ = LabelSums(0)
 
@@ -300,7 +300,7 @@ class AlignedFourier(SpectralFeatures):
         # nothing is summed once the features are fixed
         summed = len(self.sums_.features)
         require(summed in (0, N), f"sums/features: has {summed} entries, not {N}")
-        due = not self.aligning or self.rows_to_solution() > 0
+        due = not self.aligning_ or self.rows_to_solution() > 0
         require(due, f"sums: hold {self.sums_.n_rows} rows, and n_align is {self.n_align}")
 
     def _no_candidates(self) -> Candidates:
@@ -330,7 +330,7 @@ class AlignedFourier(SpectralFeatures):
             phi = self.candidates_.all_features(X[part])
             self.sums_.add(phi, targets[part], np.ones(len(phi)))
         self.solve()
-        if self.aligning:
+        if self.aligning_:
             self._settle()
         return self
 
