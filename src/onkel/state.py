@@ -337,7 +337,8 @@ class Stateful:
     def _set_part(self, name: str, field: Part, state: State) -> None:
         """Let an attribute that keeps a state of its own take it."""
         key = field.among or name.strip("_")
-        if key not in state:
+        # earlier versions wrote None for a part that was not there
+        if state.get(key) is None:
             require(field.optional or field.where, f"{key}: is missing")
             if field.optional:
                 setattr(self, name, None)

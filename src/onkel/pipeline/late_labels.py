@@ -130,7 +130,8 @@ class LateLabels:
         if id in self._waiting:
             raise DataError(f"id {id!r}: a row with this id waits for its label already")
         x, group = self._row(x, group)
-        row = Waiting(x, group, self._predict(x, group))
+        found = self._asked(x, group, "predict_next")
+        row = Waiting(x, group, None if found is None else found.item(0))
         if keep:
             if len(self._waiting) == self.most:
                 self._waiting.forget_oldest()
@@ -169,13 +170,8 @@ class LateLabels:
 
         They belong to the classes of the model so far. Before the first learned row: None.
         """
-        x, group = self._row(x, group)
-        ahead, model = self._waiting.ahead(group), self.model
-        if isinstance(model, StreamModel):
-            fitted = is_fitted(model.estimator)
-            return model.predict_proba_next(_known(x, model), ahead)[0] if fitted else None
-        more = by_group(model, None if group is None else [group])
-        return model.predict_proba_next(x, ahead, **more)[0] if is_fitted(model) else None
+        found = self._asked(*self._row(x, group), "predict_proba_next")
+        return None if found is None else found[0]
 
     @locked
     def predict_interval(
@@ -186,7 +182,8 @@ class LateLabels:
         Each label that comes moves them, by the error of what was predicted when its row came. See
         `StreamModel.predict_interval_next`. Before the first learned row: None.
         """
-        return self._asked(x, group, "predict_interval_next", level)
+        found = self._asked(*self._row(x, group), "predict_interval_next", level)
+        return None if found is None else found[0]
 
     @locked
     def predict_set(
@@ -196,17 +193,20 @@ class LateLabels:
 
         See `StreamModel.predict_set_next`. Before the first learned row: None.
         """
-        return self._asked(x, group, "predict_set_next", level)
+        found = self._asked(*self._row(x, group), "predict_set_next", level)
+        return None if found is None else found[0]
 
-    def _asked(self, x: object, group: Hashable, method: str, level: float) -> np.ndarray | None:
-        """What the model's method says of a row; None before the first learned row."""
-        x, group = self._row(x, group)
-        ahead, model = self._waiting.ahead(group), self.model
+    def _asked(self, x: Any, group: Hashable, method: str, *args: float) -> np.ndarray | None:
+        """What the model's method says of a row (1, ...); None before the first learned row."""
+        model, learner, more = self.model, self.model, {}
         if isinstance(model, StreamModel):
-            x, fitted, more = _known(x, model), is_fitted(model.estimator), {}
+            x, learner = _known(x, model), model.estimator
         else:
-            fitted, more = is_fitted(model), by_group(model, None if group is None else [group])
-        return getattr(model, method)(x, level, ahead, **more)[0] if fitted else None
+            more = by_group(model, None if group is None else [group])
+        if not is_fitted(learner):
+            return None
+        found: np.ndarray = getattr(model, method)(x, *args, self._waiting.ahead(group), **more)
+        return found
 
     @locked
     def learn(self, id: Hashable, y: object) -> Any:
@@ -285,12 +285,9 @@ class LateLabels:
 
     def _shown(self, row: Waiting) -> Any:
         """What was predicted of a row when it came."""
-        return self._nothing if row.predicted is None else row.predicted
-
-    @property
-    def _nothing(self) -> float | None:
-        """What is predicted before the first label."""
-        return 0.0 if self._task == "regression" else None
+        # before the first label: 0, or no class
+        nothing = row.predicted is None and self._task == "regression"
+        return 0.0 if nothing else row.predicted
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model and the rows that wait to one file; `onkel.load` reads it.
@@ -348,15 +345,6 @@ class LateLabels:
         if group is None and isinstance(x, dict):
             group = x.get(self.model.settings.get("group"))
         return x, group
-
-    def _predict(self, x: object, group: Hashable) -> Any:
-        """What the model says of a row; None before the first learned row."""
-        ahead, model = self._waiting.ahead(group), self.model
-        if isinstance(model, StreamModel):
-            fitted = is_fitted(model.estimator)
-            return model.predict_next(_known(x, model), ahead).item(0) if fitted else None
-        more = by_group(model, None if group is None else [group])
-        return model.predict_next(x, ahead, **more).item(0) if is_fitted(model) else None
 
     def __repr__(self) -> str:
         return f"<LateLabels: {self.n_waiting:,} rows wait; {self.model!r}>"

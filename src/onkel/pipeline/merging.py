@@ -69,7 +69,7 @@ class MergeableModel(BlockModel):
         require_same("the scaling", self.scaler.mode, other.scaler.mode)
         require_same("whether the map is fixed", self.map_fixed, other.map_fixed)
         self._inputs.require_alike(other._inputs)
+        kept = [] if self.scaler.mode == "none" else ["scaler"]
         scales = [model._statistics.get_state() for model in (self, other)]
-        if self.scaler.mode == "none":
-            scales = [{"target_scaler": scale["target_scaler"]} for scale in scales]
-        require_same("the scales", *scales)
+        for name in [*kept, "target_scaler"]:
+            require_same("the scales", *(scale.get(name) for scale in scales))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -11,7 +11,7 @@ from onkel.columns.scaling import OnlineScaler, refuse_bad
 from onkel.columns.target_scaling import OnlineTargetScaler, finite_targets
 from onkel.errors import DataError
 from onkel.numerics.arrays import with_zero_columns
-from onkel.state import State, inside
+from onkel.state import Fields, Part, Stateful
 
 if TYPE_CHECKING:
     from onkel.columns.encoding import Encoder
@@ -67,8 +67,13 @@ class Prepared(NamedTuple):
         return predictions * scale + center
 
 
-class RunningStatistics:
+class RunningStatistics(Stateful):
     """The scaler of the features and, in a regression, that of the target."""
+
+    STATE: ClassVar[Fields] = {
+        "scaler": Part(),
+        "target_scaler": Part(optional=True, begin=lambda _: OnlineTargetScaler()),
+    }
 
     def __init__(self, scaling: str, scale_target: bool) -> None:
         self.scaler: OnlineScaler = OnlineScaler(scaling)
@@ -131,22 +136,6 @@ class RunningStatistics:
         for own, held in mark:
             vars(own).clear()
             vars(own).update(held)
-
-    def get_state(self) -> State:
-        """A copy of both, as nested dicts of arrays and scalars."""
-        target = self.target_scaler
-        return {
-            "scaler": self.scaler.get_state(),
-            "target_scaler": None if target is None else target.get_state(),
-        }
-
-    def set_state(self, state: State) -> None:
-        """Restore a state of `get_state`."""
-        with inside(state, "scaler") as scaler:
-            self.scaler = OnlineScaler.from_state(scaler)
-        with inside(state, "target_scaler") as scaler:
-            if scaler is not None:
-                self.target_scaler = OnlineTargetScaler.from_state(scaler)
 
 
 def is_fitted(estimator: object) -> bool:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from onkel.columns.column import CODE, EXACT, GAP, WORDS
-from onkel.columns.encoding import Encoder
 from onkel.columns.layout import Layout
 from onkel.columns.words import MOST_WORDS
 from onkel.learners.base import OnlineEstimator
@@ -28,14 +27,16 @@ _WRITTEN = {
 }
 
 
-def describe_columns(encoder: Encoder) -> list[dict[str, object]]:
-    """Name, kind, notation and features of each input column.
+def columns_of(model: BlockModel) -> list[dict[str, object]]:
+    """Name, kind, notation and features of each input column, where columns have names.
 
     ``written`` is empty if the type shows it; ``categories`` None unless text; ``gaps`` the rows so
     far in which it was missing; ``features`` their number; ``became`` the same in words; ``late``
     whether it appeared in mid-stream.
     """
-    layout = encoder.layout
+    if model.encoder is None:
+        return []
+    layout = model.encoder.layout
     return [
         {
             "name": column.name,
@@ -135,11 +136,6 @@ def describe(model: BlockModel) -> dict[str, Any]:
     }
 
 
-def columns_of(model: BlockModel) -> list[dict[str, object]]:
-    """Each input column and what it became; see `onkel.pipeline.summary`."""
-    return [] if model.encoder is None else describe_columns(model.encoder)
-
-
 def columns_with_importance(model: BlockModel) -> list[dict[str, object]]:
     """As `columns_of`, with the importance of each column.
 
@@ -151,11 +147,8 @@ def columns_with_importance(model: BlockModel) -> list[dict[str, object]]:
         found = zip(columns, shares.tolist(), strict=True)
         return [{**column, "importance": share} for column, share in found]
     most = np.argsort(-shares, kind="stable")[:20]
-    return [{"name": f"column {_number(model, j)}", "importance": float(shares[j])} for j in most]
-
-
-def _number(model: BlockModel, feature: int) -> Any:
-    return feature if model.encoder is None else model.encoder.column_of(int(feature))
+    number = int if model.encoder is None else model.encoder.column_of
+    return [{"name": f"column {number(j)}", "importance": float(shares[j])} for j in most.tolist()]
 
 
 def html_table(title: str, rows: list[tuple[str, str]]) -> str:
