@@ -14,7 +14,7 @@ import onkel
 from onkel.algorithms import ALGORITHMS
 from onkel.cli import app
 from onkel.cli.compare.job import params_by_learner
-from onkel.cli.demo import generated_stream
+from onkel.datasets import drift_stream
 from onkel.errors import DataError
 from onkel.evaluation.comparison.contest import permuted, read_all
 
@@ -131,11 +131,11 @@ def test_permuted_rows_are_all_rows_once():
 def test_read_all_tells_what_is_missing():
     with pytest.raises(DataError, match="no rows"):
         read_all(iter([]), 1e9)
-    assert read_all(generated_stream(5000), 1000) is None
+    assert read_all(drift_stream("none", 5000), 1000) is None
 
 
 def test_the_generated_stream_is_seeded_and_nonlinear():
-    one, two = (list(generated_stream(10_000, seed=4)) for _ in range(2))
+    one, two = (list(drift_stream("none", 10_000, seed=4)) for _ in range(2))
     assert [len(b.y) for b in one] == [4096, 4096, 1808]
     assert all(
         np.array_equal(a.X, b.X) and np.array_equal(a.y, b.y) for a, b in zip(one, two, strict=True)

@@ -32,11 +32,17 @@ def demo(
 ) -> None:
     """Learn handwritten digits and a generated stream, and compare."""
     out.mkdir(parents=True, exist_ok=True)
+    from onkel.datasets import drift_stream
+
     files = _digits(out, passes=passes, seed=seed)
     # no linear learner can separate its classes
     title = f"Generated stream, {rows:,} rows: 2 classes, 10 features, a nonlinear border"
     contest = _contest(_FAST, seed)
-    files += _show("generated", title, contest, lambda s: generated_stream(rows, s), rows, out)
+
+    def generated(seed: int) -> Iterator[Block]:
+        return drift_stream("none", rows, seed, n_features=10, noise=0.0)
+
+    files += _show("generated", title, contest, generated, rows, out)
     console = stdout()
     console.print("written:", style="bold")
     for path, what in files:
@@ -94,23 +100,3 @@ def _show(
     settings = {"scaling": contest.scaling, "seed": contest.seed}
     write_html(results, report, title=title, lead="onkel demo", settings=settings, linear=linear)
     return [(model, f"model ({winner})"), (report, "report"), (curve, "learning curves")]
-
-
-_BLOCK_ROWS = 4096
-
-
-def generated_stream(n_rows: int, seed: int = 0) -> Iterator[Block]:
-    """Two classes whose border is a wavy surface through the first three features.
-
-    ``y = x_0·x_1 + sin(2·x_2) > 0`` with standard normal x: a linear function of x says next to
-    nothing about y, and the features from the fourth on nothing at all.
-    """
-    import numpy as np
-
-    from onkel.streams import Block
-
-    rng = np.random.default_rng(seed)
-    for start in range(0, n_rows, _BLOCK_ROWS):
-        n = min(_BLOCK_ROWS, n_rows - start)
-        X = rng.standard_normal((n, 10), dtype=np.float32)
-        yield Block(X, X[:, 0] * X[:, 1] + np.sin(2 * X[:, 2]) > 0, start)

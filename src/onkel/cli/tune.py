@@ -50,6 +50,7 @@ def tune(options: TuneOptions) -> None:
 
     from onkel.cli.arguments import choose_task, parse_settings
     from onkel.evaluation import search
+    from onkel.evaluation.processes import jobs_for
     from onkel.learners.factory import make_estimator
     from onkel.pipeline import StreamModel
 
@@ -66,6 +67,7 @@ def tune(options: TuneOptions) -> None:
     console = stderr()
     shown = track(points, f"{len(points)} settings", console=console, transient=True,
                   disable=not console.is_terminal)  # fmt: skip
+    searched = len(search.part_for_search(len(y), options.share))
     found = search.tune(
         X,
         y,
@@ -73,7 +75,7 @@ def tune(options: TuneOptions) -> None:
         shown,
         classes=task == "classification",
         share=options.share,
-        jobs=search.jobs_of(len(y), options.share, len(points), options.jobs),
+        jobs=jobs_for(searched * len(points), options.jobs),
     )
     _show(options, task, fixed, found, len(points))
 

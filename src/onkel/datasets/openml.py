@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import tempfile
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +10,7 @@ from onkel.datasets.loading import check, missing
 from onkel.datasets.registry import Entry, folders, info
 from onkel.errors import DataError
 from onkel.numerics.arrays import as_dense
+from onkel.persistence.atomic import atomic_file
 
 
 def fetch(name: str, *, force: bool = False) -> Path:
@@ -98,7 +97,7 @@ def _codes(y: np.ndarray, entry: Entry) -> np.ndarray:
 
 
 def _write(X: np.ndarray, y: np.ndarray, entry: Entry, file: Path) -> None:
-    """Write the table to a temporary file in the same folder, then rename it."""
+    """Write the table as one Parquet file, whole or not at all."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -111,16 +110,10 @@ def _write(X: np.ndarray, y: np.ndarray, entry: Entry, file: Path) -> None:
     columns["split"] = np.where(rows < n_train, "train", "test") if n_train else ["all"] * len(y)
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
-        handle, temporary = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name}.")
-        os.close(handle)
+        with atomic_file(file) as out:
+            pq.write_table(pa.table(columns), out, compression="zstd")
     except OSError as error:
         raise OSError(
             f"can't write to {file.parent} ({error}); the environment variable ONKEL_DATA names "
             "another folder"
         ) from error
-    try:
-        pq.write_table(pa.table(columns), temporary, compression="zstd")
-        os.replace(temporary, file)
-    except BaseException:
-        os.unlink(temporary)
-        raise

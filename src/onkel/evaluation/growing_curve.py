@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Any, ClassVar, NamedTuple
 
@@ -154,21 +154,15 @@ class GrowingCurve:
 
         Not ``timed``: all times are 0.
         """
-        rows = [row for row in self.rows if row.n_scored]
-        columns: dict[str, Any] = {
-            name: np.array([getattr(row, name) for row in rows], dtype=dtype)
-            for name, dtype in _COLUMNS.items()
-        }
-        columns["metrics"] = {
-            metric.name: np.array([row.metrics[metric.name] for row in rows], dtype=np.float64)
-            for metric in self.metrics
-        }
-        totals = self.totals.get_state() | {"seconds": seconds}
+        totals, rows = replace(self.totals, seconds=seconds), self.rows
         if not timed:
-            totals |= {"learn_seconds": 0.0, "seconds": 0.0, "untimed_rows": totals["n_rows"]}
-            none = np.zeros(len(rows))
-            columns |= {"learn_seconds": none, "seconds": none, "untimed_rows": columns["n_rows"]}
-        return {"totals": totals, "curve": columns}
+            none: dict[str, Any] = {"learn_seconds": 0.0, "seconds": 0.0}
+            totals = replace(totals, untimed_rows=totals.n_rows, **none)
+            rows = [replace(row, untimed_rows=row.n_rows, **none) for row in rows]
+        flat = [row.flat() for row in rows if row.n_scored]
+        columns = {n: np.array([row[n] for row in flat], t) for n, t in _COLUMNS.items()}
+        metrics = {m.name: np.array([row[m.name] for row in flat], float) for m in self.metrics}
+        return {"totals": totals.get_state(), "curve": {**columns, "metrics": metrics}}
 
     def set_state(self, state: State) -> None:
         """The inverse of :meth:`get_state`; raises a ModelFileError for any other state."""

@@ -201,12 +201,13 @@ class PrequentialRun:
             found.part = self._part.result(self.name)
         return found
 
-    def begin_part(self) -> None:
+    def begin_part(self) -> Tally:
         """From now on score the next rows by themselves as well: the result's ``part``.
 
         The baselines know the labels so far.
         """
         self._part = Tally(self._all.details.anew(), self._marks, self._measure)
+        return self._part
 
     def get_state(self, timed: bool = True) -> State:
         """Totals and curve, as named arrays and plain values, to be kept beside the model.
@@ -220,34 +221,33 @@ class PrequentialRun:
         self._all.set_state(state)
         self.rows_before = self.n_rows
 
-    def get_part(self) -> State | None:
-        """Totals and curve since `begin_part`; None without it."""
-        return None if self._part is None else self._part.get_state(self._seconds())
+    def get_info(self) -> State:
+        """All that a run needs to go on, to be kept beside its model: `set_info` takes it."""
+        info: State = {"run": self.get_state()}
+        if self._part is not None:
+            info["part"] = self._part.get_state(self._seconds())
+        if isinstance(self._learner, Delayed) and self.n_waiting:
+            info |= {"waiting": self._learner.get_state(), "n_waiting": self.n_waiting}
+        return info
 
-    def set_part(self, state: State) -> None:
-        """Continue a part of a run that was cut off (see `get_part`)."""
-        self.begin_part()
-        assert self._part is not None
-        self._part.set_state(state)
+    def set_info(self, info: State) -> None:
+        """Go on as a run whose `get_info` this is; ModelFileError for one of another delay."""
+        if "run" in info:
+            self.set_state(info["run"])
+        if "part" in info:
+            self.begin_part().set_state(info["part"])
+        try:
+            if "waiting" in info and isinstance(self._learner, Delayed):
+                self._learner.set_state(info["waiting"])
+        except ModelFileError as error:
+            raise ModelFileError(
+                f"the rows kept beside the model are not those of a run with a delay ({error})"
+            ) from None
 
     @property
     def n_waiting(self) -> int:
         """Rows that were predicted and wait for their labels."""
         return len(self._learner.waiting) if isinstance(self._learner, Delayed) else 0
-
-    def get_waiting(self) -> State | None:
-        """The rows that wait for their labels; None in a run without a delay."""
-        return self._learner.get_state() if isinstance(self._learner, Delayed) else None
-
-    def set_waiting(self, state: Any) -> None:
-        """Go on with the rows of `get_waiting`; ModelFileError for those of another delay."""
-        try:
-            if isinstance(self._learner, Delayed):
-                self._learner.set_state(state)
-        except ModelFileError as error:
-            raise ModelFileError(
-                f"the rows kept beside the model are not those of a run with a delay ({error})"
-            ) from None
 
     def _seconds(self) -> float:
         before = self._all.curve.totals.seconds

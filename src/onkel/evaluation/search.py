@@ -18,7 +18,7 @@ import numpy as np
 
 from onkel.annotations import Matrix
 from onkel.errors import DivergenceError
-from onkel.evaluation.processes import in_processes, jobs_for
+from onkel.evaluation.processes import in_processes
 from onkel.streams import Block
 
 #: seed of the parts and orders that settings are chosen on: no run that is reported has it
@@ -71,8 +71,6 @@ def grid_of(parameters: Mapping[str, Any], n_rows: int) -> Grid:
 Point = dict[str, object]
 _LOOKS = 10
 """How often a pass checks whether its point can still win."""
-
-
 _LEAST, _MOST = 1000, 10_000
 
 
@@ -83,12 +81,6 @@ def points_of(grid: Mapping[str, tuple[Any, ...]]) -> Iterator[Point]:
         for names, value in zip(grid, values, strict=True):
             point |= zip(names.split(","), value, strict=True) if "," in names else {names: value}
         yield point
-
-
-def part_of(n_rows: int, share: float, most: int | None) -> np.ndarray:
-    """Places of a random part of the rows, for a search."""
-    wanted = min(math.ceil(share * n_rows), most or n_rows)
-    return np.random.default_rng([SEARCH_SEED, 0]).permutation(n_rows)[:wanted]
 
 
 def race(
@@ -148,12 +140,7 @@ class Tuned:
 def part_for_search(n_rows: int, share: float) -> np.ndarray:
     """Places of the rows to search on: a random share, 1 000 to 10 000, at most half of all."""
     wanted = min(max(_LEAST, int(share * n_rows)), _MOST, n_rows // 2)
-    return part_of(n_rows, 1.0, wanted)
-
-
-def jobs_of(n_rows: int, share: float, n_points: int, jobs: int | None) -> int:
-    """Processes for a search: ``jobs``, or else one per core if there is enough to do."""
-    return jobs_for(len(part_for_search(n_rows, share)) * n_points, jobs)
+    return np.random.default_rng([SEARCH_SEED, 0]).permutation(n_rows)[:wanted]
 
 
 def tune(

@@ -34,6 +34,19 @@ class Block(NamedTuple):
     places: list[Place]
 
 
+class Reading(NamedTuple):
+    """How columns are read."""
+
+    #: how missing values are treated
+    missing: str
+    #: type of the features
+    dtype: np.dtype
+    #: the statistics (codes, J) of each code, by the feature that holds the codes
+    means: Mapping[int, np.ndarray]
+    #: texts to expect, by column name, where some share features by a hash
+    values: Mapping[str, Collection[str]]
+
+
 def statistics_of(codes: Sequence[int], means: np.ndarray) -> np.ndarray:
     """The rows of ``means`` (all codes, J) for some codes; 0 for a code never learned from."""
     known = np.array([code < len(means) for code in codes])
@@ -46,21 +59,14 @@ def statistics_of(codes: Sequence[int], means: np.ndarray) -> np.ndarray:
 _QUARTER_TURN, _REST = 0.5 * math.pi, 6.123233995736766e-17
 
 
-def number(
-    encoder: Encoder, k: int, x: Value, missing: str, means: Mapping[int, np.ndarray]
-) -> Iterator[Block]:
-    """A number less its origin; if it has codes, also their statistics ``means`` (codes, J)."""
-    yield from _with_gaps(encoder, k, x, x - encoder.columns[k].origin, missing)
+def number(encoder: Encoder, k: int, x: Value, reading: Reading) -> Iterator[Block]:
+    """A number less its origin; if it has codes, also their statistics."""
+    yield from _with_gaps(encoder, k, x, x - encoder.columns[k].origin, reading.missing)
     j = encoder.layout.get(k, EXACT)
-    if j in means:
+    if j in reading.means:
         code_of = {v: code for code, v in enumerate(encoder.layout.repeated[k].values, 1)}
-        table = statistics_of(range(1 + len(code_of)), means[j])
+        table = statistics_of(range(1 + len(code_of)), reading.means[j])
         yield Block(pick(table, looked_up(x, code_of)), [(j, i) for i in range(table.shape[1])])
-
-
-def time(encoder: Encoder, k: int, x: Value, missing: str) -> Iterator[Block]:
-    """The seven features of a moment."""
-    return _with_gaps(encoder, k, x, _time_features(x, encoder.columns[k].origin), missing)
 
 
 def fill_of(encoder: Encoder, missing: str) -> np.ndarray:
@@ -118,21 +124,12 @@ def _rest(x: Value, period: float) -> Value:
     return x - (x / period).of("Floor") * period
 
 
-def text(
-    encoder: Encoder,
-    k: int,
-    x: Value,
-    missing: str,
-    dtype: np.dtype,
-    means: np.ndarray | None,
-    values: Collection[str] | None,
-) -> Block:
-    """The features of a text, of type ``dtype``.
-
-    ``means`` (codes, J): the statistics of each code, if there are any. ``values``: texts to
-    expect, where some share features by a hash.
-    """
-    own, column = encoder.layout.categories[k], encoder.columns[k]
+def text(encoder: Encoder, k: int, x: Value, reading: Reading) -> Block:
+    """The features of a text: those of its value, and the statistics of its code."""
+    own, column, missing = encoder.layout.categories[k], encoder.columns[k], reading.missing
+    none = np.zeros((0, 0)) if encoder.statistics else None
+    means = reading.means.get(encoder.layout.get(k, CODE), none)
+    values = reading.values.get(column.name)
     if values is None:
         _refuse_hashed(column, own, means)
     # values that have a code of their own, then the others
@@ -147,19 +144,13 @@ def text(
     if missing in ("error", "skip") and not column.late:
         gap = len(codes)
     rows |= dict.fromkeys(_read_as_gaps(encoder, k), gap)
-    return Block(pick(table.astype(dtype), looked_up(x, rows)), places)
+    return Block(pick(table.astype(reading.dtype), looked_up(x, rows)), places)
 
 
-def words(
-    encoder: Encoder,
-    k: int,
-    x: Value,
-    missing: str,
-    dtype: np.dtype,
-    means: np.ndarray,
-    values: Collection[str],
-) -> Block:
+def words(encoder: Encoder, k: int, x: Value, reading: Reading) -> Block:
     """The statistics of a text by its words, for each of the texts to expect; as :func:`text`."""
+    first = encoder.layout.get(k, WORDS)
+    means, values = reading.means[first], reading.values[encoder.columns[k].name]
     known = list(dict.fromkeys(value.strip() for value in values))
     codes = encoder.layout.words[k].of(known)
     n_words = np.maximum((codes > 0).sum(axis=1), 1)[:, None]
@@ -168,11 +159,10 @@ def words(
     ends = np.zeros((1, means.shape[1])), np.full((1, means.shape[1]), np.nan)
     table = np.vstack([ends[0], own.sum(axis=1) / np.sqrt(n_words), ends[1]])
     rows = {value: row for row, value in enumerate(known, 1)}
-    refused = missing in ("error", "skip") and not encoder.columns[k].late
+    refused = reading.missing in ("error", "skip") and not encoder.columns[k].late
     rows |= dict.fromkeys(_read_as_gaps(encoder, k), len(table) - 1 if refused else 0)
-    first = encoder.layout.get(k, WORDS)
     places = [(first, i) for i in range(means.shape[1])]
-    return Block(pick(table.astype(dtype), looked_up(x, rows)), places)
+    return Block(pick(table.astype(reading.dtype), looked_up(x, rows)), places)
 
 
 def _read_as_gaps(encoder: Encoder, k: int) -> list[str]:
@@ -218,19 +208,6 @@ def _refuse_hashed(column: Column, own: Categories, means: np.ndarray | None) ->
     )
 
 
-class Reading(NamedTuple):
-    """How columns are read."""
-
-    #: how missing values are treated
-    missing: str
-    #: type of the features
-    dtype: np.dtype
-    #: the statistics (codes, J) of each code, by the feature that holds the codes
-    means: Mapping[int, np.ndarray]
-    #: texts to expect, by column name, where some share features by a hash
-    values: Mapping[str, Collection[str]]
-
-
 def features_of(encoder: Encoder, graph: Graph, reading: Reading, places: Sequence[Place]) -> Value:
     """The features (n, d) at some places, as `Encoder.encode` makes them, with gaps filled.
 
@@ -256,21 +233,18 @@ def features_of(encoder: Encoder, graph: Graph, reading: Reading, places: Sequen
 
 
 def _blocks(encoder: Encoder, k: int, x: Value, reading: Reading) -> Iterator[Block]:
-    column, missing = encoder.columns[k], reading.missing
+    column = encoder.columns[k]
     if encoder.layout.waits(k):
         return
     if column.kind == "text":
-        none = np.zeros((0, 0)) if encoder.statistics else None
-        means = reading.means.get(encoder.layout.get(k, CODE), none)
-        values = reading.values.get(column.name)
-        yield text(encoder, k, x, missing, reading.dtype, means, values)
-        of_words = reading.means.get(encoder.layout.get(k, WORDS))
-        if of_words is not None and values is not None:
-            yield words(encoder, k, x, missing, reading.dtype, of_words, values)
+        yield text(encoder, k, x, reading)
+        if encoder.layout.get(k, WORDS) in reading.means and column.name in reading.values:
+            yield words(encoder, k, x, reading)
     elif column.kind == "time":
-        yield from time(encoder, k, x, missing)
+        values = _time_features(x, column.origin)
+        yield from _with_gaps(encoder, k, x, values, reading.missing)
     elif column.kind in ("number", "flag"):
-        yield from number(encoder, k, x, missing, reading.means)
+        yield from number(encoder, k, x, reading)
     else:
         raise ExportError(f"column {column.name!r}: no ONNX graph is known for a {column.kind}")
 

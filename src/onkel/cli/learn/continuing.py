@@ -81,11 +81,7 @@ class Checkpoint:
         self._rows = model.n_rows
         # rows of this source alone: a model given with --from had others before
         read = model.n_rows + run.n_waiting - model.settings.get("rows_before", 0)
-        info: dict[str, object] = {"run": run.get_state(), "fingerprint": stream.fingerprint(read)}
-        if (part := run.get_part()) is not None:
-            info["part"] = part
-        if run.n_waiting:
-            info |= {"waiting": run.get_waiting(), "n_waiting": run.n_waiting}
+        info = run.get_info() | {"fingerprint": stream.fingerprint(read)}
         try:
             save(model, self.path, info=info)
         except OSError as error:

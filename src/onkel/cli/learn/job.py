@@ -118,14 +118,9 @@ class LearnJob:
             return _BAD_INPUT
         model = self.model or self._begin(stream, first)
         run = self._new_run(model, began)
-        if "run" in info:
-            run.set_state(info["run"])
-            if kept is None:
-                run.begin_part()
-        if "part" in info:
-            run.set_part(info["part"])
-        if "waiting" in info:
-            run.set_waiting(info["waiting"])
+        run.set_info(info)
+        if kept is None and "run" in info:
+            run.begin_part()
         limit = self.options.limit
         left = None if limit is None else max(0, limit - self.resumed_rows)
         rest = take(chain([first] if first is not None else [], blocks), left)

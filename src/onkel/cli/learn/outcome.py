@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -35,6 +36,7 @@ _STATUS = {
 }
 
 
+@dataclass
 class Outcome:
     """Writes the files of a run and shows its result.
 
@@ -43,23 +45,13 @@ class Outcome:
     of a model that is saved.
     """
 
-    def __init__(
-        self,
-        options: LearnOptions,
-        algorithm: str,
-        params: dict[str, Any],
-        checkpoint: Checkpoint,
-        *,
-        resumed_rows: int,
-        checkpointed: bool,
-    ) -> None:
-        self.options: LearnOptions = options
-        self.algorithm: str = algorithm
-        self.params: dict[str, Any] = params
-        self.checkpoint: Checkpoint = checkpoint
-        self.resumed_rows: int = resumed_rows
-        self.checkpointed = checkpointed
-        self.written: dict[str, Path] = {}
+    options: LearnOptions
+    algorithm: str
+    params: dict[str, Any]
+    checkpoint: Checkpoint
+    resumed_rows: int
+    checkpointed: bool
+    written: dict[str, Path] = field(default_factory=dict)
 
     def finish(self, model: StreamModel, run: PrequentialRun, stream: Stream, status: int) -> int:
         """Write the files asked for, even after a run cut short, and show the result."""

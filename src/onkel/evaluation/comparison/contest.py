@@ -63,37 +63,21 @@ class Contest:
         the blocks of a run by its seed, the same each time. ``total``: the rows of a run, if known;
         ``limit``: the most that a run takes. ``jobs`` processes of one thread each share the runs.
         """
-        if jobs > 1:
-            self._run_in_processes(rows, console, runs, limit, jobs)
-            return self.results
-        for entry in self.entries:
-            for r in range(runs):
-                title = entry.name if runs == 1 else f"{entry.name} {r + 1}/{runs}"
-                seed = self.seed + r
-                with RunProgress(console, title, total=total, table=False) as progress:
-                    result, model = self._run_one(entry, seed, rows, limit, progress)
-                result.settings |= {"seed of the run": seed} if runs > 1 else {}
-                self.results.append(result)
-                self.models[entry.name] = model
-        return self.results
-
-    def _run_in_processes(
-        self,
-        rows: Callable[[int], Iterable[Block]],
-        console: Console,
-        runs: int,
-        limit: int | None,
-        jobs: int,
-    ) -> None:
-        """:meth:`play` in processes; ``results`` has the finished runs, learner by learner."""
         from rich.progress import track
 
-        alone = replace(self, held=nullcontext, models={}, results=[])
         parts = [(entry, self.seed + r) for entry in self.entries for r in range(runs)]
-        calls = [partial(alone._run_one, entry, seed, rows, limit, None) for entry, seed in parts]
+        own = self if jobs == 1 else replace(self, held=nullcontext, models={}, results=[])
+        calls = []
+        for entry, seed in parts:
+            title = entry.name if runs == 1 else f"{entry.name} {seed - self.seed + 1}/{runs}"
+            progress = RunProgress(console, title, total=total, table=False)
+            watch = progress if jobs == 1 else None
+            calls.append(partial(own._run_one, entry, seed, rows, limit, watch))
+        made: Iterable[Any] = in_processes(calls, jobs)
+        if jobs > 1:
+            made = track(made, f"{jobs} processes", len(parts), console=console, transient=True,
+                         disable=not console.is_terminal)  # fmt: skip
         done: dict[int, PrequentialResult] = {}
-        made = track(in_processes(calls, jobs), f"{jobs} processes", len(parts), console=console,
-                     transient=True, disable=not console.is_terminal)  # fmt: skip
         for number, (result, model) in made:
             entry, seed = parts[number]
             result.settings |= {"seed of the run": seed} if runs > 1 else {}
@@ -101,6 +85,7 @@ class Contest:
             self.results[:] = [done[k] for k in sorted(done)]
             if seed == self.seed + runs - 1:
                 self.models[entry.name] = model
+        return self.results
 
     def _run_one(
         self,
@@ -117,12 +102,13 @@ class Contest:
         settings = {name: value for name, value in params.items() if name != "random_state"}
         run = PrequentialRun(model, name=entry.name, settings=settings, progress=progress)
         try:
-            for i, block in enumerate(take(rows(seed), limit)):
-                with self.held():
-                    if i == 0:
-                        self._make_room(model.estimator, block.X.shape[1])
-                        run.warm_up(block)
-                    run.step(block)
+            with progress or nullcontext():
+                for i, block in enumerate(take(rows(seed), limit)):
+                    with self.held():
+                        if i == 0:
+                            self._make_room(model.estimator, block.X.shape[1])
+                            run.warm_up(block)
+                        run.step(block)
         except DataError as error:
             raise DataError(f"{entry.name}: {error}") from error
         return run.result(), model
