@@ -1,7 +1,7 @@
 """Compiled loops of the columns: running means, scales and tails, row by row.
 
 **Tails.** In a column of counts or amounts a few outliers set the standard deviation, and by its
-measure all other rows lie close together. The loops ``tails_...`` turn such a column into
+measure all other rows lie close together. The loops ``standard_...`` turn such a column into
 
     u = asinh((x - m)/a),   m = mean of x,   a = mean |x - m|,   then (u - mean of u)/std of u,
 
@@ -70,7 +70,7 @@ def running_means(Y, total, n, before):
 
 
 @jit_as_written
-def standard_rows(X, out, mean, m2, t):
+def _standardised(X, out, mean, m2, t):
     """Welford's update with x_t, then (x_t - mean) / std; 0 where the variance is 0."""
     for i in range(X.shape[0]):
         t += 1
@@ -84,23 +84,6 @@ def standard_rows(X, out, mean, m2, t):
             m2[j] = s
             out[i, j] = (x - m) / np.sqrt(s * w) if s > 0.0 else 0.0
     return t
-
-
-@jit_as_written
-def standard_late(X, out, mean, m2, count):
-    """As ``standard_rows`` from the first x in a column that is not 0; a 0 stays 0."""
-    for i in range(X.shape[0]):
-        for j in range(X.shape[1]):
-            x = np.float64(X[i, j])
-            out[i, j] = 0.0
-            if x == 0.0 and count[j] == 0:
-                continue
-            count[j] += 1
-            d = x - mean[j]
-            mean[j] += d / count[j]
-            m2[j] += d * (x - mean[j])
-            if x != 0.0 and m2[j] > 0.0:
-                out[i, j] = (x - mean[j]) / np.sqrt(m2[j] / count[j])
 
 
 @jit_as_written
@@ -248,11 +231,17 @@ def _judged(z, x, j, t, mean, tails):
 
 
 @jit_as_written
-def tails_rows(X, out, mean, m2, tails, t):
-    """Learn rows X (n, d) after t earlier ones, and write their scaled values to ``out``."""
+def standard_rows(X, out, mean, m2, tails, t):
+    """Learn rows X (n, d) after t earlier ones, and write their scaled values to ``out``.
+
+    ``tails`` has no columns if none is ever drawn in.
+    """
+    if not tails.shape[1]:
+        _standardised(X, out, mean, m2, t)
+        return
     columns = np.arange(X.shape[1])
     for i in range(X.shape[0]):
-        standard_rows(X[i : i + 1], out[i : i + 1], mean, m2, t)
+        _standardised(X[i : i + 1], out[i : i + 1], mean, m2, t)
         t += 1
         if t == _LAST + 1 or (i == 0 and t > _LAST):
             columns = np.flatnonzero(tails[HEAVY])
@@ -261,8 +250,8 @@ def tails_rows(X, out, mean, m2, tails, t):
 
 
 @jit_as_written
-def tails_late(X, out, mean, m2, tails, count):
-    """As ``tails_rows`` from the first x in a column that is not 0; a 0 stays 0."""
+def standard_late(X, out, mean, m2, tails, count):
+    """As ``standard_rows`` from the first x in a column that is not 0; a 0 stays 0."""
     for i in range(X.shape[0]):
         for j in range(X.shape[1]):
             out[i, j] = 0.0
@@ -273,17 +262,17 @@ def tails_late(X, out, mean, m2, tails, count):
                 mean[j] += d / t
                 m2[j] += d * (x - mean[j])
                 z = (x - mean[j]) / np.sqrt(m2[j] / t) if m2[j] > 0.0 else 0.0
-                value = _judged(z, x, j, t, mean, tails)
+                if tails.shape[1]:
+                    z = _judged(z, x, j, t, mean, tails)
                 if x != 0.0:
-                    out[i, j] = value
+                    out[i, j] = z
 
 
 @jit_as_written
 def standard_now(X, out, mean, m2, tails, n_rows, first, count):
     """Write X (n, d), standardised, to ``out``; ``n_rows`` were learned so far.
 
-    Columns from ``first`` on came late, and have ``count`` (d,) rows. Columns with heavy tails are
-    drawn in; ``tails`` has no columns if none ever is.
+    Columns from ``first`` on came late, and have ``count`` (d,) rows.
     """
     for j in range(X.shape[1]):
         rows = max(n_rows if j < first else count[j], 1.0)

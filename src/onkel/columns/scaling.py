@@ -146,15 +146,12 @@ class OnlineScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, Statef
         return csr_matrix((out, X.indices, X.indptr), X.shape)
 
     def _learn_dense(self, X: np.ndarray) -> np.ndarray:
-        learn, learn_late = {
-            "auto": (running.tails_rows, running.tails_late),
-            "standard": (running.standard_rows, running.standard_late),
-            "minmax": (running.minmax_rows, running.minmax_late),
-        }[self.mode]
+        learn, learn_late = running.minmax_rows, running.minmax_late
         out = np.empty(X.shape, dtype=X.dtype)
         arrays = [X, out, self.center_, self.spread_]
-        if self.mode == "auto":
-            arrays.append(self.tails_)
+        if self.mode != "minmax":
+            learn, learn_late = running.standard_rows, running.standard_late
+            arrays.append(self.tails_ if self.mode == "auto" else _NO_TAILS)
         first = X.shape[1] - self.n_late_
         if self.n_late_:
             learn_late(*(array[..., first:] for array in arrays), self.count_[first:])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -40,45 +41,33 @@ _INT = np.dtype(np.int64)
 Operand: TypeAlias = "Value | ArrayLike"
 
 
+def _operator(op: str, dtype: DTypeLike | None = None) -> Callable[[Value, Operand], Value]:
+    """A method of two operands by its ONNX name; ``dtype`` of its result."""
+    return lambda self, other: self.graph.node(op, self, other, dtype=dtype)
+
+
+@dataclass(eq=False)
 class Value:
     """A tensor of a graph: its name and type. Constants combined with it take its type."""
 
+    graph: Graph
+    name: str
+    dtype: np.dtype
+
     __array_ufunc__ = None
 
-    def __init__(self, graph: Graph, name: str, dtype: np.dtype) -> None:
-        self.graph: Graph = graph
-        self.name: str = name
-        self.dtype: np.dtype = dtype
-
-    def __add__(self, other: Operand) -> Value:
-        return self.graph.node("Add", self, other)
-
-    def __sub__(self, other: Operand) -> Value:
-        return self.graph.node("Sub", self, other)
-
-    def __mul__(self, other: Operand) -> Value:
-        return self.graph.node("Mul", self, other)
-
-    def __truediv__(self, other: Operand) -> Value:
-        return self.graph.node("Div", self, other)
-
-    def __matmul__(self, other: Operand) -> Value:
-        return self.graph.node("MatMul", self, other)
-
-    def __pow__(self, other: Operand) -> Value:
-        return self.graph.node("Pow", self, other)
-
-    def __gt__(self, other: Operand) -> Value:
-        return self.graph.node("Greater", self, other, dtype=bool)
-
-    def __lt__(self, other: Operand) -> Value:
-        return self.graph.node("Less", self, other, dtype=bool)
-
-    def __ge__(self, other: Operand) -> Value:
-        return self.graph.node("GreaterOrEqual", self, other, dtype=bool)
+    __add__ = _operator("Add")
+    __sub__ = _operator("Sub")
+    __mul__ = _operator("Mul")
+    __truediv__ = _operator("Div")
+    __matmul__ = _operator("MatMul")
+    __pow__ = _operator("Pow")
+    __gt__ = _operator("Greater", bool)
+    __lt__ = _operator("Less", bool)
+    __ge__ = _operator("GreaterOrEqual", bool)
 
     def __neg__(self) -> Value:
-        return self.graph.node("Neg", self)
+        return self.of("Neg")
 
     def of(self, op: str, dtype: DTypeLike | None = None) -> Value:
         """A function of one argument by its ONNX name, such as "Exp"; ``dtype`` of its result."""
@@ -231,6 +220,7 @@ def write(graph: Graph, path: str | os.PathLike[str], name: str, facts: dict[str
 Builder = Callable[..., Any]
 
 
+@dataclass(eq=False)
 class Builders:
     """Builders by the class they export, such as kernels.
 
@@ -239,13 +229,10 @@ class Builders:
     where the table stands, and what a builder takes.
     """
 
-    def __init__(
-        self, what: str, table: str, arguments: str, builders: dict[type, Builder]
-    ) -> None:
-        self.what: str = what
-        self.table: str = table
-        self.arguments: str = arguments
-        self._builders = builders
+    what: str
+    table: str
+    arguments: str
+    _builders: dict[type, Builder]
 
     def register(self, cls: type, builder: Builder) -> None:
         """Use ``builder`` to export a class of your own; see docs/guide/export.md."""
