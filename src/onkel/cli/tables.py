@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from onkel.cli.console import note, plain_table, print_json, stderr, stdout
+from onkel.cli.console import note, plain_table, print_json, stdout
 from onkel.evaluation.comparison.table import Comparison
 from onkel.evaluation.formatting import bytes_text, count, duration, listed, short
 from onkel.evaluation.result import PrequentialResult
-from onkel.evaluation.run_summary import score_rows
+from onkel.evaluation.run_summary import column_rows, score_rows
 from onkel.metrics import METRICS
 
 if TYPE_CHECKING:
@@ -34,7 +34,11 @@ def show_run(result: PrequentialResult, *, as_json: bool, extra: dict[str, Any])
     if extra["status"] not in ("complete", "not written"):
         rows.insert(0, ("status", f"{extra['status']}: what follows is of the rows before"))
     rows.append(("rows", f"{result.n_rows:,} × {extra['n_features']} features"))
-    rows += with_direction(score_rows(result))
+    lower = {metric.title for metric in METRICS.values() if metric.lower_is_better}
+    rows += [
+        (name, f"{text}   (lower is better)" if name in lower else text)
+        for name, text in score_rows(result)
+    ]
     if extra.get("alarms"):
         rows.append(
             ("alarms", "after row " + ", ".join(f"{row:,}" for row in extra["alarms"][-8:]))
@@ -67,12 +71,6 @@ def waiting_text(waiting: dict[str, int]) -> str:
     )
 
 
-def with_direction(rows: list[tuple[str, str]]) -> list[tuple[str, str]]:
-    """Rows of a score, with the direction of its metrics."""
-    lower = {metric.title for metric in METRICS.values() if metric.lower_is_better}
-    return [(n, f"{text}   (lower is better)" if n in lower else text) for n, text in rows]
-
-
 def facts_table(rows: list[tuple[str, str]], part: PrequentialResult | None = None) -> Table:
     """Names and values; beside the score of all rows that of a ``part`` of them."""
     from rich.table import Table
@@ -103,56 +101,36 @@ def comparison_table(comparison: Comparison) -> Any:
 
 # With more columns than this, plain numbers are counted, not listed.
 _MOST = 40
-# Defaults for a column of which only the name is known.
-_PLAIN: dict[str, Any] = {
-    "kind": "number", "written": "", "late": False, "categories": None, "gaps": 0, "became": "",
-    "features": 1,
-}  # fmt: skip
-
-
-def show_columns(columns: list[dict[str, Any]], useless: dict[str, str], rows: int) -> None:
-    """Print the columns, as the first ``rows`` show them, on stderr; nothing without names."""
-    if columns or useless:
-        stderr().print(columns_table(columns, useless))
-        note(f"counted in the first {count(rows, 'row')}")
 
 
 def columns_table(columns: list[dict[str, Any]], useless: dict[str, str]) -> Table:
     """Name, kind, categories, gaps and what it became; then what was left out, and why."""
     from rich.text import Text
 
-    table = plain_table()
-    for title in ("column", "kind"):
-        table.add_column(title)
-    for title in ("categories", "gaps"):
-        table.add_column(title, justify="right")
     most = max((column.get("importance", 0.0) for column in columns), default=0.0)
-    if most:
-        table.add_column("importance")
-    table.add_column("became")
-    listed = [_PLAIN | c for c in columns if len(columns) <= _MOST or not _is_plain(c)][:_MOST]
-    for column in listed:
-        kind = column["kind"] + (f", {column['written']}" if column["written"] else "")
-        late = " (came in mid-stream)" if column["late"] and column["features"] else ""
-        distinct = "" if column["categories"] is None else f"{column['categories']:,}"
-        gaps = f"{column['gaps']:,}" if column["gaps"] else ""
+    heads = ["column", "kind", "categories", "gaps", *(["importance"] if most else []), "became"]
+    table = plain_table()
+    for title in heads:
+        table.add_column(title, justify="right" if title in ("categories", "gaps") else "left")
+    listed = [c for c in columns if len(columns) <= _MOST or not _is_plain(c)][:_MOST]
+    rows = column_rows(listed, useless)
+    for column, row in zip(listed, rows, strict=False):
         share = column.get("importance", 0.0)
-        bar = [f"{100 * share:5.1f} % {'█' * round(10 * share / most)}"] if most else []
-        became = Text(column["became"] + late)
-        table.add_row(Text(column["name"]), kind, distinct, gaps, *bar, became)
+        bar = [f"{row['importance']:>7} {'█' * round(10 * share / most)}"] if most else []
+        name, became = Text(row["name"]), Text(row["became"])
+        table.add_row(name, row["kind"], row["categories"], row["gaps"], *bar, became)
     if len(listed) < len(columns):
         more = f"{len(columns) - len(listed):,}"
         table.add_row(*((f"... {more} more",) if listed else (f"{more} columns", "numbers")))
-    for name, why in useless.items():
-        why = f"left out: {why} (--keep-columns to use it)"
-        table.add_row(Text(name), *[""] * (len(table.columns) - 2), Text(why))
+    for row in rows[len(listed) :]:
+        table.add_row(Text(row["name"]), *[""] * (len(heads) - 2), Text(row["became"]))
     return table
 
 
 def _is_plain(column: dict[str, Any]) -> bool:
-    column = _PLAIN | column
-    there = column["kind"] == "number" and bool(column["features"])
-    return there and not (column["gaps"] or column["written"])
+    """Whether a column is a number without gaps, or all that is known of it is its name."""
+    there = column.get("kind", "number") == "number" and bool(column.get("features", 1))
+    return there and not (column.get("gaps") or column.get("written"))
 
 
 def say_of_bad_values(stream: Stream) -> None:

@@ -174,12 +174,6 @@ class Encoder(Stateful):
         """The features that hold codes, and how many a row has there."""
         return self.layout.codes() if self.statistics else {}
 
-    @property
-    def hashed(self) -> list[str]:
-        """Text columns with values that share features or a statistic."""
-        text = self.layout.categories.items()
-        return [self.columns[k].name for k, own in text if own.hashes]
-
     def begin(self, found: Sequence[Given | None], n: int) -> None:
         """Create features for the values of the first rows, so that they do not count as late.
 

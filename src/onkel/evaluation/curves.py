@@ -105,12 +105,9 @@ def plot(
     matplotlib.figure.Figure
         Not connected with pyplot, so nothing has to be closed.
     """
-    from matplotlib.figure import Figure
-
     if len({result.task for result in results}) != 1:
         raise ValueError("plot needs one or more runs, all of the same task")
-    figure = Figure(figsize=size, dpi=150, layout="constrained")
-    axes = figure.add_subplot()
+    figure, axes = new_axes(size)
     groups = by_name(results)
     styles = line_styles(groups)
     for name, runs in groups.items():
@@ -164,10 +161,19 @@ def _style(axes: Axes, metric: Metric) -> None:
     axes.set_xlabel("rows learned")
     axes.set_ylabel(f"{metric.title}{unit}, so far\n{arrow}")
     axes.set_ylim(bottom=0, top=None if axes.dataLim.ymax > 0 else 1)
+
+
+def new_axes(size: tuple[float, float]) -> tuple[Figure, Axes]:
+    """A figure of this size in inches with one pair of axes, in the style of all figures."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=size, dpi=150, layout="constrained")
+    axes = figure.add_subplot()
     axes.spines[["top", "right"]].set_visible(False)
     axes.grid(axis="y", color="#dddddd", linewidth=0.8)
     axes.set_axisbelow(True)
     axes.tick_params(labelsize=9)
+    return figure, axes
 
 
 # Okabe and Ito's colours without the yellow, which is weak on white, and three of Tol's: they can

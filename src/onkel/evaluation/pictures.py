@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from onkel.evaluation.curves import COLOURS
+from onkel.evaluation.curves import COLOURS, new_axes
 from onkel.metrics import Metric
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 _MOST_BARS = 20
@@ -27,7 +26,7 @@ def windows_picture(
     ``details`` are those of a `PrequentialResult`; at the rows ``changes`` the learner restarted,
     at ``alarms`` the alarm on larger errors rang.
     """
-    figure, axes = _axes((8.0, 3.8))
+    figure, axes = new_axes((8.0, 3.8))
     windows = details["windows"]
     rows, loss = np.array(windows["rows"]), np.array(windows["loss"])
     lengths = np.diff(rows, prepend=windows["rows_before"])
@@ -67,7 +66,7 @@ def importance_picture(names: Sequence[str], shares: Sequence[float]) -> Figure:
     if len(rest):
         labels.append(f"{len(rest):,} other columns")
         values = np.append(values, 100 * np.asarray(shares)[rest].sum())
-    figure, axes = _axes((8.0, 0.7 + 0.27 * len(labels)))
+    figure, axes = new_axes((8.0, 0.7 + 0.27 * len(labels)))
     bars = axes.barh(range(len(labels)), values, color=_BLUE, height=0.65)
     axes.bar_label(bars, [f"{value:.1f} %" for value in values], padding=4, fontsize=9)
     axes.set_yticks(range(len(labels)), labels)
@@ -83,7 +82,7 @@ def confusion_picture(confusion: dict[str, Any]) -> Figure:
     """True classes down, predicted ones across; shades are shares of a true class."""
     labels, counts = confusion["labels"], np.array(confusion["rows"])
     side = min(6.0, max(3.0, 1.6 + 0.55 * len(labels)))
-    figure, axes = _axes((side + 0.4, side))
+    figure, axes = new_axes((side + 0.4, side))
     shares = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
     axes.imshow(shares, cmap="Blues", vmin=0.0, vmax=1.0)
     axes.grid(visible=False)
@@ -102,7 +101,7 @@ def confusion_picture(confusion: dict[str, Any]) -> Figure:
 
 def residual_picture(sample: dict[str, Any]) -> Figure:
     """Predictions over targets of rows drawn at random; on the line they are right."""
-    figure, axes = _axes((4.2, 3.8))
+    figure, axes = new_axes((4.2, 3.8))
     y, p = np.array(sample["target"]), np.array(sample["prediction"])
     low, high = np.quantile(np.concatenate([y, p]), [0.005, 0.995])
     margin = 0.04 * max(high - low, 1e-12)
@@ -117,7 +116,7 @@ def residual_picture(sample: dict[str, Any]) -> Figure:
 
 def bounds_picture(last: dict[str, Any], n_rows: int) -> Figure:
     """The last of ``n_rows`` rows: the band between bounds, predictions and targets."""
-    figure, axes = _axes((8.0, 3.4))
+    figure, axes = new_axes((8.0, 3.4))
     target, low, high = (np.array(last[name]) for name in ("target", "low", "high"))
     rows = n_rows - len(target) + 1 + np.arange(len(target))
     inside = (low <= target) & (target <= high)
@@ -133,7 +132,7 @@ def bounds_picture(last: dict[str, Any], n_rows: int) -> Figure:
 
 def calibration_picture(bins: Sequence[dict[str, Any]]) -> Figure:
     """How often the predicted class was right, over the probability predicted for it."""
-    figure, axes = _axes((4.2, 3.8))
+    figure, axes = new_axes((4.2, 3.8))
     names = ("predicted", "observed", "rows")
     predicted, observed, rows = (np.array([b[name] for b in bins]) for name in names)
     low = min(0.5, float(min(predicted.min(), observed.min())))
@@ -143,18 +142,6 @@ def calibration_picture(bins: Sequence[dict[str, Any]]) -> Figure:
     axes.set_xlabel("predicted probability")
     axes.set_ylabel("share that was right")
     return figure
-
-
-def _axes(size: tuple[float, float]) -> tuple[Figure, Axes]:
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=size, dpi=150, layout="constrained")
-    axes = figure.add_subplot()
-    axes.spines[["top", "right"]].set_visible(False)
-    axes.grid(axis="y", color="#dddddd", linewidth=0.8)
-    axes.set_axisbelow(True)
-    axes.tick_params(labelsize=9)
-    return figure, axes
 
 
 def _finished(metric: Metric, losses: np.ndarray) -> np.ndarray:

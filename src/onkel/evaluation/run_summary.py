@@ -192,9 +192,7 @@ def column_table(
 
     Columns that were left out come last.
     """
-    rows = [_row(column) for column in columns]
-    for name, why in useless.items():
-        rows.append({"name": name, "became": f"left out: {why} (--keep-columns to use it)"})
+    rows = column_rows(columns, useless)
     if not rows:
         return None
     # leave out columns of the table that are empty in all rows
@@ -203,14 +201,22 @@ def column_table(
     return {"head": heads, "rows": [{"cells": own, "best": False} for own in cells]}
 
 
-def _row(column: dict[str, Any]) -> dict[str, str]:
-    written, categories, gaps = (column.get(key) for key in ("written", "categories", "gaps"))
-    late = " (came in mid-stream)" if column.get("late") and column["features"] else ""
-    return {
-        "name": column["name"],
-        "kind": ", ".join(filter(None, (column.get("kind"), written))),
-        "categories": f"{categories:,}" if categories else "",
-        "gaps": f"{gaps:,}" if gaps else "",
-        "importance": f"{100 * column['importance']:.1f} %",
-        "became": column.get("became", "") + late,
-    }
+def column_rows(
+    columns: Sequence[dict[str, Any]], useless: Mapping[str, str]
+) -> list[dict[str, str]]:
+    """Texts of each column, by their heads; columns that were left out come last."""
+    rows = []
+    for column in columns:
+        written, categories, gaps = (column.get(key) for key in ("written", "categories", "gaps"))
+        late = " (came in mid-stream)" if column.get("late") and column["features"] else ""
+        own = {
+            "name": column["name"],
+            "kind": ", ".join(filter(None, (column.get("kind"), written))),
+            "categories": f"{categories:,}" if categories else "",
+            "gaps": f"{gaps:,}" if gaps else "",
+            "importance": f"{100 * column.get('importance', 0.0):.1f} %",
+            "became": column.get("became", "") + late,
+        }
+        rows.append(own)
+    why = {name: f"left out: {text} (--keep-columns to use it)" for name, text in useless.items()}
+    return rows + [{"name": name, "became": text} for name, text in why.items()]

@@ -11,7 +11,7 @@ import numpy as np
 from onkel.errors import ExportError
 from onkel.export.columns import Reading, features_of, fill_of, scaled
 from onkel.export.functions import where
-from onkel.export.graph import Graph, Value, write
+from onkel.export.graph import Graph, write
 from onkel.export.outputs import in_units
 from onkel.learners.base import OnlineEstimator
 from onkel.learners.saving import graph_facts, graph_outputs
@@ -42,42 +42,24 @@ def export(
             raise ValueError(f"values: {name!r} is no column of text; there is: {texts}")
         if isinstance(own, str) or not all(isinstance(value, str) for value in own):
             raise ValueError(f"values: those of {name!r} must be a list of texts")
-    graph = Graph()
-    if encoder is not None and encoder.n_vector is None:
-        # the rows (n, d) before scaling, from one input per column
-        dtype = np.dtype(model.settings.get("dtype", "float32"))
-        places, means = model.as_tables()
-        rows = features_of(encoder, graph, Reading(_missing(model), dtype, means, values), places)
+    graph, named = Graph(), encoder is not None and encoder.n_vector is None
+    missing = str(model.settings.get("missing", "auto"))
+    dtype = np.dtype(model.settings.get("dtype", "float32" if named else "float64"))
+    # the rows (n, d) before scaling, from one input per column, or from ``X`` for unnamed ones
+    if encoder is None or not named:
+        rows = graph.input("X", dtype, model.scaler.n_features_in_)
+        fill = np.nan if encoder is None else fill_of(encoder, missing)
+        if not np.isnan(fill).all():
+            rows = where(rows.of("IsNaN", bool), fill, rows)
     else:
-        rows = _of_vectors(model, graph)
+        places, means = model.as_tables()
+        rows = features_of(encoder, graph, Reading(missing, dtype, means, values), places)
     outputs = graph_outputs(learner, scaled(model.scaler, rows))
     target = model.target_scaler
     if target is not None:
         outputs = in_units(outputs, target.scale, target.center)
     outputs.write()
-    write(graph, path, type(learner).__name__, _facts(model, learner))
-
-
-def _missing(model: BlockModel) -> str:
-    return str(model.settings.get("missing", "auto"))
-
-
-def _of_vectors(model: BlockModel, graph: Graph) -> Value:
-    """The same from one input ``X``, for unnamed columns."""
-    dtype = np.dtype(model.settings.get("dtype", "float64"))
-    X = graph.input("X", dtype, model.scaler.n_features_in_)
-    if model.encoder is None:
-        return X
-    fill = fill_of(model.encoder, _missing(model))
-    if np.isnan(fill).all():
-        return X
-    return where(X.of("IsNaN", bool), fill, X)
-
-
-def _facts(model: BlockModel, learner: OnlineEstimator) -> dict[str, object]:
-    facts, encoder = graph_facts(learner), model.encoder
-    if encoder is None:
-        return facts
-    if encoder.target is not None:
+    facts = graph_facts(learner)
+    if encoder is not None and encoder.target is not None:
         facts["target"] = encoder.target
-    return facts | ({"columns": encoder.kinds} if encoder.n_vector is None else {})
+    write(graph, path, type(learner).__name__, facts | ({"columns": kinds} if named else {}))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import codecs
 import re
 import textwrap
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from inspect import cleandoc
 from typing import TYPE_CHECKING, Any, Literal, Self, get_args
@@ -160,7 +160,9 @@ class Reading:
         for name in LISTS:
             given = getattr(self, name)
             if not isinstance(given, int | None):
-                object.__setattr__(self, name, names_of(given))
+                # a string is one name
+                names = (given,) if isinstance(given, str) else tuple(given)
+                object.__setattr__(self, name, names)
         for name in ("block_rows", "shuffle", "n_hash", "max_categories"):
             least, value = int(name in ("block_rows", "n_hash")), getattr(self, name)
             if int(value) < least:
@@ -234,11 +236,6 @@ def in_short(name: str) -> str:
     first = str(help).partition(". ")[0].removesuffix(".") + "."
     # options are written with dashes there
     return re.sub("``(.+?)``", lambda found: "--" + found[1].replace("_", "-"), first)
-
-
-def names_of(names: Iterable[str]) -> tuple[str, ...]:
-    """Names of columns; a string is one name."""
-    return (names,) if isinstance(names, str) else tuple(names)
 
 
 def _float_name(dtype: DTypeLike) -> str:

@@ -23,7 +23,7 @@ from onkel.cli.learn.options import LearnOptions
 from onkel.cli.learn.outcome import Outcome, with_line
 from onkel.cli.outputs import check_outputs, check_report
 from onkel.cli.signals import Interrupted, Interrupts
-from onkel.cli.tables import show_columns
+from onkel.cli.tables import columns_table
 from onkel.errors import DataError
 from onkel.evaluation.formatting import count
 from onkel.evaluation.prequential import take
@@ -194,8 +194,10 @@ class LearnJob:
                 "useless": stream.useless,
             },
         )
-        if not self.options.as_json:
-            show_columns(model.describe_columns(), stream.useless, stream.n_read)
+        columns = model.describe_columns()
+        if (columns or stream.useless) and not self.options.as_json:
+            stderr().print(columns_table(columns, stream.useless))
+            note(f"counted in the first {count(stream.n_read, 'row')}")
         if self.options.task == "auto":
             other = "regression" if task == "classification" else "classification"
             numeric = first.y.dtype.kind in "iuf"

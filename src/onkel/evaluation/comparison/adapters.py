@@ -47,6 +47,8 @@ class Adapter(BaseEstimator):
     nbytes_ = 0
     room = 0
     changes_: tuple[int, ...] = ()
+    #: of predictions
+    dtype: DTypeLike = object
 
     def __init__(self, learner: Any, classes: np.ndarray | None = None) -> None:
         self.learner = learner
@@ -63,7 +65,7 @@ class Adapter(BaseEstimator):
         step = self._learn_one if isinstance(self.learner, _OneByOne) else self._learn_row
         rows = np.pad(X, ((0, 0), (0, max(self.room - X.shape[1], 0))))
         predicted = [step(rows[t : t + 1], y[t]) for t in range(len(y))]
-        return Predictions(np.array(predicted, dtype=self._dtype(y)))
+        return Predictions(np.array(predicted, dtype=self.dtype))
 
     def add_columns(self, n: int, *, quietly: bool = False) -> Self:
         """Accept n more columns, which were 0 so far; for a new value of a text column, say.
@@ -87,9 +89,6 @@ class Adapter(BaseEstimator):
     def predict_then_learn(self, X: Matrix, y: ArrayLike) -> np.ndarray:
         """Predictions made before each row was learned."""
         return self.predictions_then_learn(X, y).predictions
-
-    def _dtype(self, y: np.ndarray) -> DTypeLike:
-        raise NotImplementedError
 
     def _learn_row(self, X: np.ndarray, y: ArrayLike) -> Any:
         """Predict and learn one row (1, d) with ``partial_fit``; the first counts as right."""
@@ -120,15 +119,11 @@ class Adapter(BaseEstimator):
 class AdaptedClassifier(ClassifierMixin, Adapter):
     """A classifier of another library."""
 
-    def _dtype(self, y: np.ndarray) -> DTypeLike:
-        return object
-
 
 class AdaptedRegressor(RegressorMixin, Adapter):
     """A regressor of another library."""
 
-    def _dtype(self, y: np.ndarray) -> DTypeLike:
-        return np.float64
+    dtype = np.float64
 
 
 def adapted(learner: Any, task: str, name: str, classes: np.ndarray | None = None) -> Any:
