@@ -110,20 +110,28 @@ def continued(options: LearnOptions, model: StreamModel) -> LearnOptions:
     A ValueError names an option that contradicts them. Files are read in the format of those
     before, unless the options say otherwise.
     """
-    assert model.encoder is not None
-    kept = model.settings
-    _refuse_others(options, model)
-    left_out = [*kept.get("exclude", ()), *kept.get("left_out", ()), *names_in(options.exclude)]
-    held = _reading(model)
+    kept, encoder = model.settings, model.encoder
+    assert encoder is not None
+    held = Reading.of(
+        {"missing": LearnOptions.missing} | kept,
+        target=encoder.target,
+        n_hash=encoder.n_hash,
+        max_categories=encoder.max_categories,
+        statistics=encoder.statistics,
+    )
     own: dict[str, Any] = {
         "algorithm": kept.get("algorithm", type(model.estimator).__name__),
         "task": model.task,
         "scaling": kept.get("scaling", model.scaling),
         "seed": kept.get("seed", LearnOptions.seed),
-        "exclude": list(dict.fromkeys(left_out)),
-        "na_values": list(dict.fromkeys([*model.encoder.na_values, *names_in(options.na_values)])),
-        "header": options.header and held.header,
         **{name: getattr(held, name) for name in _AS_BEFORE},
+    }
+    _refuse_others(options, model, own)
+    left_out = [*kept.get("exclude", ()), *kept.get("left_out", ()), *names_in(options.exclude)]
+    own |= {
+        "exclude": list(dict.fromkeys(left_out)),
+        "na_values": list(dict.fromkeys([*encoder.na_values, *names_in(options.na_values)])),
+        "header": options.header and held.header,
     }
     for name in ("missing", "bad_values", "sep", "encoding", "dates"):
         given = getattr(options, name)
@@ -136,30 +144,10 @@ _AS_BEFORE = ("target", "group", "n_hash", "max_categories", "statistics", "dtyp
               "thousands")  # fmt: skip
 
 
-def _reading(model: StreamModel) -> Reading:
-    """How the model's rows were read."""
-    encoder = model.encoder
-    assert encoder is not None
-    return Reading.of(
-        {"missing": LearnOptions.missing} | model.settings,
-        target=encoder.target,
-        n_hash=encoder.n_hash,
-        max_categories=encoder.max_categories,
-        statistics=encoder.statistics,
-    )
-
-
-def _refuse_others(options: LearnOptions, model: StreamModel) -> None:
+def _refuse_others(options: LearnOptions, model: StreamModel, settings: dict[str, Any]) -> None:
     """Refuse options that contradict the model's own settings."""
     assert model.encoder is not None
     kept = model.settings
-    settings = {
-        "algorithm": kept.get("algorithm"),
-        "task": model.task,
-        "scaling": kept.get("scaling"),
-        "seed": kept.get("seed"),
-        **{name: getattr(_reading(model), name) for name in _AS_BEFORE},
-    }
     for name, held in settings.items():
         wanted = getattr(options, name)
         if wanted not in (getattr(LearnOptions, name), held):
