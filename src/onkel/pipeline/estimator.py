@@ -29,6 +29,9 @@ class StreamEstimator(BaseEstimator, MergeableModel):
 
     estimator: Any
     keys: Keys
+    # of `onkel.StreamModel`
+    partial_fit: Any
+    predict: Any
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """The parameters of the constructor, by name.
@@ -113,16 +116,6 @@ class StreamEstimator(BaseEstimator, MergeableModel):
         if isinstance(self.estimator, OnlineEstimator) and is_fitted(self.estimator):
             self.estimator.consolidate()
         return self
-
-    def partial_fit(
-        self, X: object, y: object = None, *, target: str | None = None, group: str | None = None
-    ) -> Self:
-        """Learn rows in order; see `onkel.StreamModel.partial_fit`."""
-        raise NotImplementedError
-
-    def predict(self, X: object) -> np.ndarray:
-        """Predict rows without learning them; see `onkel.StreamModel.predict`."""
-        raise NotImplementedError
 
     def score(self, X: object, y: object = None, sample_weight: ArrayLike | None = None) -> float:
         """Share of right labels of a classifier, or R² of a regressor, over rows by themselves.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 import numpy as np
 
@@ -12,47 +12,39 @@ from onkel.errors import DataError
 from onkel.streams.blocks import Piece, rows_of
 
 
-def checked(
-    pieces: Iterable[Piece], policy: str, encoder: Encoder, first_row: int, drops: bool = True
-) -> Iterator[Piece]:
-    """Pieces up to the first row that is refused.
-
-    Infinite values are always an error, gaps only if the policy is ``"error"``. If ``clean`` drops
-    rows without a target, these may hold anything.
-    """
-    row = first_row
-    for piece in pieces:
-        n = piece.n_rows
-        good, failure = _check(piece, policy, encoder, row, drops)
-        part = rows_of(piece, slice(good)) if good < n else piece
-        if part.y is not None and part.y.dtype.kind == "O":
-            # targets without gaps, as numbers or text
-            part = part._replace(y=np.array(part.y.tolist()))
-        yield part
-        if failure is not None:
-            raise failure
-        row += n
-
-
 def clean(
     pieces: Iterable[Piece],
     policy: str,
     encoder: Encoder,
-    learn: bool = True,
-    every_row: bool = False,
+    first_row: int,
+    learn: bool,
+    every_row: bool,
+    count: Callable[[Piece], None],
 ) -> Iterator[Piece]:
-    """Checked pieces without NaN.
+    """Pieces without NaN, up to the first row that is refused; ``count`` gets their good rows.
 
-    ``"mean"`` and ``"auto"`` fill with the running mean of the column over the rows before. The
-    encoder keeps the means, so that a saved model fills a new file with them; without ``learn``
-    they stay fixed. ``"skip"`` drops the row. With ``learn``, rows without a target are dropped,
-    too, unless ``every_row`` is asked for; without, their target is NaN or None.
+    Infinite values are always an error, gaps only if the policy is ``"error"``. ``"mean"`` and
+    ``"auto"`` fill with the running mean of the column over the rows before. The encoder keeps the
+    means, so that a saved model fills a new file with them; without ``learn`` they stay fixed.
+    ``"skip"`` drops the row. With ``learn``, rows without a target are dropped, too, whatever they
+    hold, unless ``every_row`` is asked for; without, their target is NaN or None.
     """
+    row = first_row
     for piece in pieces:
-        for part, learned in _parts(piece, learn, every_row):
-            repaired = _repaired(part, policy, encoder, learned)
+        n = piece.n_rows
+        good, failure = _check(piece, policy, encoder, row, learn and not every_row)
+        part = rows_of(piece, slice(good)) if good < n else piece
+        if part.y is not None and part.y.dtype.kind == "O":
+            # targets without gaps, as numbers or text
+            part = part._replace(y=np.array(part.y.tolist()))
+        count(part)
+        for own, learned in _parts(part, learn, every_row):
+            repaired = _repaired(own, policy, encoder, learned)
             if repaired.n_rows:
                 yield repaired
+        if failure is not None:
+            raise failure
+        row += n
 
 
 def _parts(piece: Piece, learn: bool, every_row: bool) -> Iterator[tuple[Piece, bool]]:

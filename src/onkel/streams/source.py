@@ -181,23 +181,16 @@ class TableSource(Source):
         self.wanted = dict.fromkeys([*(c.name for c in encoder.columns), *target, *beside])
         # Columns that are features, the target, or left out.
         self.known = {*self.announced, *self.wanted, *reading.exclude}
-        self._changed()
-        return self
-
-    def _changed(self) -> None:
-        """Count a change of the columns or types to read."""
         self.version += 1
+        return self
 
     def _takes(self, name: str) -> bool:
         """Whether a column is read: it is wanted, or it is new and new ones become features."""
         return (
             self.wanted is None
             or name in self.wanted
-            or (self.schema.extends and self._is_new(name))
+            or (self.schema.extends and name not in self.known)
         )
-
-    def _is_new(self, name: str) -> bool:
-        return name not in self.known
 
     def _take_late(self, batch: pa.RecordBatch, where: str) -> None:
         """Turn columns that first appear in this batch into features."""
@@ -209,13 +202,13 @@ class TableSource(Source):
         new = [
             column_of(batch, field.name, False, where, self.how)
             for field in batch.schema
-            if self._is_new(field.name) and kind_of(field.type) is not None
+            if field.name not in self.known and kind_of(field.type) is not None
         ]
         self.known.update(batch.schema.names)
         self.encoder.extend(new)
         assert self.wanted is not None
         self.wanted |= dict.fromkeys(column.name for column in new)
-        self._changed()
+        self.version += 1
 
     def _again(self) -> Iterator[Batch]:
         batches, self._batches = self._batches, None

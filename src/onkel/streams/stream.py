@@ -12,7 +12,7 @@ from onkel.annotations import Matrix
 from onkel.columns.encoding import Encoder
 from onkel.errors import DataError
 from onkel.streams.blocks import Block, Piece, reblock, rows_of, shuffled, skip
-from onkel.streams.missing import checked, clean
+from onkel.streams.missing import clean
 from onkel.streams.schema import Schema
 from onkel.streams.source import Source, TableSource
 
@@ -187,20 +187,16 @@ class Stream:
             if policy in ("mean", "auto"):
                 self.encoder.means = self.encoder.counts = None
         source = self._source.pieces(raw, self.dtype)
-        drops = learns and not self._every_row
-        good = self._counted(checked(source, policy, self.encoder, raw, drops))
-        pieces = clean(good, policy, self.encoder, learns, self._every_row)
+        self.n_read = self.n_unlabelled = 0
+        pieces = clean(source, policy, self.encoder, raw, learns, self._every_row, self._count)
         if reading.shuffle:
             pieces = shuffled(pieces, reading.shuffle, reading.random_state)
         return pieces if early or self._tracked else skip(pieces, self.skip_rows)
 
-    def _counted(self, pieces: Iterator[Piece]) -> Iterator[Piece]:
-        self.n_read = self.n_unlabelled = 0
-        for piece in pieces:
-            self.n_read += piece.n_rows
-            if piece.unlabelled is not None:
-                self.n_unlabelled += int(piece.unlabelled.sum())
-            yield piece
+    def _count(self, piece: Piece) -> None:
+        self.n_read += piece.n_rows
+        if piece.unlabelled is not None:
+            self.n_unlabelled += int(piece.unlabelled.sum())
 
     def _resumed(self) -> Iterator[Piece]:
         """The rows after the skipped ones, once the fingerprint of those is checked."""

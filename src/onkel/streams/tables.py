@@ -61,10 +61,6 @@ class _Files(TableSource):
     def _tables(self, file: FileRef) -> Iterator[pa.RecordBatch]:
         raise NotImplementedError
 
-    def _present(self, names: list[str]) -> list[str] | None:
-        """Columns to read from a file; the encoder reports those that the file lacks."""
-        return None if self.wanted is None else [n for n in names if self._takes(n)]
-
 
 def _guarded(step: Callable[[], T], file: FileRef, rows: int | None) -> T:
     """Result of ``step``. Readers of damaged files raise nearly every kind of error."""
@@ -104,7 +100,8 @@ class ParquetSource(_Files):
     def _tables(self, file: FileRef) -> Iterator[pa.RecordBatch]:
         with self._open(file) as parquet:
             names = parquet.schema_arrow.names
-            columns = self._present(names)
+            # the encoder reports columns that the file lacks
+            columns = None if self.wanted is None else [n for n in names if self._takes(n)]
             width = len(names if columns is None else columns)
             # Batches are small: threads cost more than they save.
             yield from parquet.iter_batches(

@@ -50,7 +50,21 @@ class Summary:
 
 def summarize(results: Sequence[PrequentialResult]) -> list[Summary]:
     """One `Summary` per name, in the order of first appearance, not sorted by score."""
-    return [_summary(name, runs) for name, runs in by_name(results).items()]
+    return [
+        Summary(
+            name=name,
+            metric=runs[0].metric,
+            mean=fmean([run.value for run in runs]),
+            std=sample_std([run.value for run in runs]),
+            runs=len(runs),
+            n_rows=runs[-1].n_rows,
+            rows_per_second=median(run.rows_per_second for run in runs),
+            learn_seconds=median(run.final.learn_seconds for run in runs),
+            seconds=median(run.final.seconds for run in runs),
+            model_bytes=max(run.final.model_bytes for run in runs),
+        )
+        for name, runs in by_name(results).items()
+    ]
 
 
 def best(summaries: Sequence[Summary]) -> set[str]:
@@ -63,22 +77,6 @@ def best(summaries: Sequence[Summary]) -> set[str]:
     sign = 1.0 if summaries[0].metric.lower_is_better else -1.0
     top = min(summaries, key=lambda s: sign * s.mean)
     return {s.name for s in summaries if sign * (s.mean - top.mean) <= top.std}
-
-
-def _summary(name: str, runs: list[PrequentialResult]) -> Summary:
-    values = [run.value for run in runs]
-    return Summary(
-        name=name,
-        metric=runs[0].metric,
-        mean=fmean(values),
-        std=sample_std(values),
-        runs=len(runs),
-        n_rows=runs[-1].n_rows,
-        rows_per_second=median(run.rows_per_second for run in runs),
-        learn_seconds=median(run.final.learn_seconds for run in runs),
-        seconds=median(run.final.seconds for run in runs),
-        model_bytes=max(run.final.model_bytes for run in runs),
-    )
 
 
 LEVEL = 0.05
