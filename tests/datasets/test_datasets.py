@@ -336,8 +336,7 @@ def test_fetch_without_a_network(empty, toy, monkeypatch):
 
 def test_a_broken_write_leaves_nothing(empty, toy, openml, monkeypatch):
     def write_table(table, where, **_):
-        with open(where, "wb") as file:
-            file.write(b"half")
+        where.write(b"half")
         raise OSError("disk full")
 
     monkeypatch.setattr(pq, "write_table", write_table)

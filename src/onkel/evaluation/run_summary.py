@@ -212,7 +212,7 @@ def column_rows(
         own = {
             "name": column["name"],
             "kind": ", ".join(filter(None, (column.get("kind"), written))),
-            "categories": f"{categories:,}" if categories else "",
+            "categories": "" if categories is None else f"{categories:,}",
             "gaps": f"{gaps:,}" if gaps else "",
             "importance": f"{100 * column.get('importance', 0.0):.1f} %",
             "became": column.get("became", "") + late,

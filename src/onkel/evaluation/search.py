@@ -83,6 +83,12 @@ def points_of(grid: Mapping[str, tuple[Any, ...]]) -> Iterator[Point]:
         yield point
 
 
+def part_of(n_rows: int, share: float, most: int | None) -> np.ndarray:
+    """Places of a random part of the rows, for a search."""
+    wanted = min(math.ceil(share * n_rows), most or n_rows)
+    return np.random.default_rng([SEARCH_SEED, 0]).permutation(n_rows)[:wanted]
+
+
 def race(
     points: Iterable[Point], value: Callable[[Point, float], float], jobs: int = 1
 ) -> tuple[Point, float]:
@@ -140,7 +146,7 @@ class Tuned:
 def part_for_search(n_rows: int, share: float) -> np.ndarray:
     """Places of the rows to search on: a random share, 1 000 to 10 000, at most half of all."""
     wanted = min(max(_LEAST, int(share * n_rows)), _MOST, n_rows // 2)
-    return np.random.default_rng([SEARCH_SEED, 0]).permutation(n_rows)[:wanted]
+    return part_of(n_rows, 1.0, wanted)
 
 
 def tune(

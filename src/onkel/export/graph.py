@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 
@@ -41,7 +41,10 @@ _INT = np.dtype(np.int64)
 Operand: TypeAlias = "Value | ArrayLike"
 
 
-def _operator(op: str, dtype: DTypeLike | None = None) -> Callable[[Value, Operand], Value]:
+_Operator: TypeAlias = "Callable[[Value, Operand], Value]"
+
+
+def _operator(op: str, dtype: DTypeLike | None = None) -> _Operator:
     """A method of two operands by its ONNX name; ``dtype`` of its result."""
     return lambda self, other: self.graph.node(op, self, other, dtype=dtype)
 
@@ -56,15 +59,15 @@ class Value:
 
     __array_ufunc__ = None
 
-    __add__ = _operator("Add")
-    __sub__ = _operator("Sub")
-    __mul__ = _operator("Mul")
-    __truediv__ = _operator("Div")
-    __matmul__ = _operator("MatMul")
-    __pow__ = _operator("Pow")
-    __gt__ = _operator("Greater", bool)
-    __lt__ = _operator("Less", bool)
-    __ge__ = _operator("GreaterOrEqual", bool)
+    __add__: ClassVar[_Operator] = _operator("Add")
+    __sub__: ClassVar[_Operator] = _operator("Sub")
+    __mul__: ClassVar[_Operator] = _operator("Mul")
+    __truediv__: ClassVar[_Operator] = _operator("Div")
+    __matmul__: ClassVar[_Operator] = _operator("MatMul")
+    __pow__: ClassVar[_Operator] = _operator("Pow")
+    __gt__: ClassVar[_Operator] = _operator("Greater", bool)
+    __lt__: ClassVar[_Operator] = _operator("Less", bool)
+    __ge__: ClassVar[_Operator] = _operator("GreaterOrEqual", bool)
 
     def __neg__(self) -> Value:
         return self.of("Neg")

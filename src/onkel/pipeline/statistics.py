@@ -77,7 +77,9 @@ class RunningStatistics(Stateful):
 
     def __init__(self, scaling: str, scale_target: bool) -> None:
         self.scaler: OnlineScaler = OnlineScaler(scaling)
-        self.target_scaler = OnlineTargetScaler("standard") if scale_target else None
+        self.target_scaler: OnlineTargetScaler | None = (
+            OnlineTargetScaler("standard") if scale_target else None
+        )
         #: whether the statistics are fixed: rows are scaled by them and no longer change them
         self.fixed = False
 

@@ -44,8 +44,9 @@ class ArraySource(Source):
             raise kind(f"has no rows or no columns (shape {X.shape})", source=self.name)
         self.X = X
         self.y: np.ndarray | None = None if y is None else as_target(y, X.shape[0])
-        self.n_rows, d = int(X.shape[0]), int(X.shape[1])
-        self.encoder = Encoder(n_vector=d) if encoder is None else encoder
+        d = int(X.shape[1])
+        self.n_rows: int | None = int(X.shape[0])
+        self.encoder: Encoder = Encoder(n_vector=d) if encoder is None else encoder
         if self.encoder.n_features != d:
             wanted = self.encoder.n_features
             raise DataError(f"has {d} columns where the model has {wanted}", source=self.name)

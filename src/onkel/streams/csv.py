@@ -250,7 +250,7 @@ class CsvSource(TextSource):
                 one = Layout([name], ",", {}, [name], self._nulls)
                 marked = self.reading.marked
                 self.types.update(infer_types(cell.encode(), one, {}, self.target, marked))
-                self.version += 1
+                self._changed()
 
     def _layout(self) -> Layout:
         names = self._header.names
@@ -274,5 +274,5 @@ class CsvSource(TextSource):
         layout = layout._replace(mended=frozenset(filter(self._mends, layout.wanted)))
         found = rows_of(chunk, layout, self.bad_values, table)
         if self.types.get(self.target or "") != target:
-            self.version += 1
+            self._changed()
         return found

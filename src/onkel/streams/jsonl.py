@@ -145,7 +145,7 @@ class JsonlSource(TextSource):
                     empty[name] = t
         if empty:
             self.types.update(empty)
-            self.version += 1
+            self._changed()
         if not self._looks():
             return empty
         for field in table.schema:
@@ -178,7 +178,7 @@ class JsonlSource(TextSource):
                 if good < len(lines) and (wide := _readable(lines, wider)) > good:
                     good, schema = wide, wider
                     self.types.update(dict.fromkeys(names, t))
-                    self.version += 1
+                    self._changed()
         gaps: list[tuple[int, str]] = []
         if good < len(lines) and self.reading.bad_values == "missing":
             lines, gaps = self._mended(lines, schema)
@@ -221,7 +221,7 @@ class JsonlSource(TextSource):
                     if isinstance(value, str) and not len(self._values(pa.array([value]))):
                         continue
                     self.types[name] = found[name] = type_by(value)
-                    self.version += 1
+                    self._changed()
                     continue
                 t = _TYPES.get(self.kinds.get(name, ""), type_by(value))
                 found[name] = self.types.setdefault(name, t)

@@ -147,11 +147,11 @@ class RowSource(Source):
         if not self._head:
             raise NoRowsError("has no rows", source=self.name)
         self._rest: Iterator[Any] | None = iterator
-        self.n_rows = len(rows) if isinstance(rows, Sized) and not self.once else None
+        self.n_rows: int | None = len(rows) if isinstance(rows, Sized) and not self.once else None
         self.named: bool = isinstance(self._pair(self._head[0], 0)[0], dict)
         self.has_target: bool = self._pair(self._head[0], 0)[1] is not None
         self._missing = schema.reading.missing
-        self.encoder = self._encoder_for(schema)
+        self.encoder: Encoder = self._encoder_for(schema)
 
     def _pair(self, item: Any, row: int) -> tuple[object, object]:
         if isinstance(item, (tuple, list)) and len(item) == 2:

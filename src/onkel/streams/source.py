@@ -33,7 +33,7 @@ class Source:
     """Rows to read: only once if ``once``, else any number of times."""
 
     # For messages and reports.
-    name = "the data"
+    name: str = "the data"
     # How the rows become features.
     encoder: Encoder
     # The columns with the target, and with the series that a row belongs to.
@@ -41,13 +41,14 @@ class Source:
     group: str | None = None
     # Number of rows, if known beforehand.
     n_rows: int | None = None
-    once = False
+    once: bool = False
     # Bytes of the parts read, without and with the last, and the share handed over of the last.
-    begun = done = 0
-    within = 1.0
+    begun: int = 0
+    done: int = 0
+    within: float = 1.0
     total: int | None = None
     # Whether the last read came from a pipe that has nothing more yet.
-    waits = False
+    waits: bool = False
 
     def __init__(self, files: list[FileRef] | None = None) -> None:
         self.files: list[FileRef] = files or []
@@ -117,6 +118,10 @@ def _raising(error: DataError) -> Iterator[Batch]:
 class TableSource(Source):
     """Rows in Arrow record batches; call :meth:`prepare` before the first piece."""
 
+    encoder: Encoder
+    target: str | None = None
+    group: str | None = None
+    within: float = 1.0
     # Columns to read; None while all are wanted.
     wanted: dict[str, None] | None = None
     dtype: DTypeLike = "float32"
@@ -181,8 +186,12 @@ class TableSource(Source):
         self.wanted = dict.fromkeys([*(c.name for c in encoder.columns), *target, *beside])
         # Columns that are features, the target, or left out.
         self.known = {*self.announced, *self.wanted, *reading.exclude}
-        self.version += 1
+        self._changed()
         return self
+
+    def _changed(self) -> None:
+        """Count a change of the columns or types to read."""
+        self.version += 1
 
     def _takes(self, name: str) -> bool:
         """Whether a column is read: it is wanted, or it is new and new ones become features."""
@@ -208,7 +217,7 @@ class TableSource(Source):
         self.encoder.extend(new)
         assert self.wanted is not None
         self.wanted |= dict.fromkeys(column.name for column in new)
-        self.version += 1
+        self._changed()
 
     def _again(self) -> Iterator[Batch]:
         batches, self._batches = self._batches, None

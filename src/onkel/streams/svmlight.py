@@ -35,6 +35,9 @@ class SvmlightSource(Source):
     Indices start at 1 unless the scan finds a 0.
     """
 
+    begun: int
+    done: int
+
     def __init__(self, files: list[FileRef], schema: Schema) -> None:
         super().__init__(files)
         features, encoder = schema.reading.features, schema.encoder
@@ -43,13 +46,13 @@ class SvmlightSource(Source):
         if encoder is not None and encoder.n_vector is None:
             raise DataError("the model was learned from named columns; svmlight has none")
         self.n_features: int | None = features
-        self.total = joint_size(files)
+        self.total: int | None = joint_size(files)
         self.whole: bool = True
         self._chunks = self._all_chunks()
         self._head = next(self._chunks, None)
         if self._head is None:
             raise DataError("has no rows", source=self.name)
-        self.encoder = self._scanned() if encoder is None else encoder
+        self.encoder: Encoder = self._scanned() if encoder is None else encoder
         self.width: int = self.encoder.n_features
         self.zero_based: bool = bool(self.encoder.zero_based)
 

@@ -75,6 +75,8 @@ def _guarded(step: Callable[[], T], file: FileRef, rows: int | None) -> T:
 class ParquetSource(_Files):
     """Rows of Parquet files, a few thousand at a time whatever the size of the row groups."""
 
+    n_rows: int | None
+
     @contextmanager
     def _open(self, file: FileRef) -> Iterator[pq.ParquetFile]:
         import pyarrow.parquet as pq
@@ -91,7 +93,9 @@ class ParquetSource(_Files):
             )
 
     def _count(self) -> None:
-        self.n_rows = sum(_guarded(partial(self._rows_of, file), file, None) for file in self.files)
+        self.n_rows: int | None = sum(
+            _guarded(partial(self._rows_of, file), file, None) for file in self.files
+        )
 
     def _rows_of(self, file: FileRef) -> int:
         with self._open(file) as parquet:

@@ -30,6 +30,10 @@ class TextSource(TableSource):
     integers. Columns that the schema does not read may hold anything.
     """
 
+    target: str | None
+    begun: int
+    done: int
+    waits: bool
     #: whether quotes may contain a line end
     quotes = False
     #: message for a file without rows; empty if such files are allowed
@@ -38,9 +42,10 @@ class TextSource(TableSource):
     def __init__(
         self, files: list[FileRef], schema: Schema, kinds: dict[str, str], reading: Reading
     ) -> None:
-        self.kinds, self.reading = kinds, reading
+        self.kinds: dict[str, str] = kinds
+        self.reading: Reading = reading
         self.target = schema.known_target
-        self.total = joint_size(files)
+        self.total: int | None = joint_size(files)
         self.types: dict[str, pa.DataType] = {}
         super().__init__(schema, files)
 

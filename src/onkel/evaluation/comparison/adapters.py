@@ -123,7 +123,7 @@ class AdaptedClassifier(ClassifierMixin, Adapter):
 class AdaptedRegressor(RegressorMixin, Adapter):
     """A regressor of another library."""
 
-    dtype = np.float64
+    dtype: DTypeLike = np.float64
 
 
 def adapted(learner: Any, task: str, name: str, classes: np.ndarray | None = None) -> Any:
