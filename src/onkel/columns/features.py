@@ -150,7 +150,10 @@ def _put_text(layout: Layout, k: int, one: Given, X: np.ndarray, missing: str) -
     X[rows, at[rows]] = 1.0
     first = layout.get(k, WORDS)
     if first >= 0:
-        X[:, first : first + MOST_WORDS] = layout.words[k].of([*one.known, NOTHING])[one.values]
+        # a dictionary may hold more texts than these rows
+        used, index = np.unique(one.values, return_inverse=True)
+        words = layout.words[k].of([one.known[i] if i >= 0 else NOTHING for i in used.tolist()])
+        X[:, first : first + MOST_WORDS] = words[index]
     gone = one.values < 0
     if missing in ("error", "skip") and not column.late and gone.any():
         X[np.ix_(gone, layout.of(k))] = np.nan

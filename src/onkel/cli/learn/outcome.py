@@ -95,10 +95,12 @@ class Outcome:
             "report", options.report, lambda path: self._report(model, result, path, status), status
         )
         status = status or (_NOT_WRITTEN if failed else 0)
+        codes = stream.encoder.codes
         extra = {
             "status": _STATUS[status],
             "algorithm": self.algorithm,
-            "n_features": stream.encoder.n_features,
+            # the codes of words become one feature
+            "n_features": stream.encoder.n_features - sum(m - 1 for m in codes.values()),
             "resumed_rows": self.resumed_rows,
             "alarms": model.alarms_,
             "waiting_rows": waiting_rows(model),
