@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from onkel.evaluation.comparison.contest import Contest, in_order, permuted, read_all
+from onkel.evaluation.comparison.contest import Contest, permuted, read_all
 from onkel.evaluation.comparison.entries import entry, named
 from onkel.evaluation.comparison.table import Comparison, comparison, write_table
 from onkel.evaluation.curves import plot
@@ -159,7 +159,7 @@ def compare(
     contest = Contest(entries, scaling, seed)
     console = Console(stderr=True) if progress else Console(quiet=True)
     contest.play(
-        lambda s: permuted(X, y, s) if order == "shuffled" else in_order(X, y),
+        lambda seed: permuted(X, y, seed if order == "shuffled" else None),
         console,
         runs=runs,
         total=len(y),

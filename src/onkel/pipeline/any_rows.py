@@ -107,8 +107,11 @@ def learn_blocks(
     group: str | None,
     learn: Callable[..., Any],
 ) -> list[np.ndarray]:
-    """Learn rows block by block; what ``learn`` returns of each."""
-    stream = opened(model, X, y, target, group)
+    """Learn rows block by block; what ``learn`` returns of each, of no rows nothing."""
+    try:
+        stream = opened(model, X, y, target, group)
+    except NoRowsError:
+        return []
     before = model.n_rows, model.encoder, dict(model.settings)
     predictions: list[np.ndarray] = []
     try:

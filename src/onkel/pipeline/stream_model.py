@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.utils.metaestimators import available_if
 
 from onkel import persistence
-from onkel.errors import DataError, NoRowsError
+from onkel.errors import DataError
 from onkel.intervals.feedback import check_tracked
 from onkel.model.transaction import locked
 from onkel.numerics.arrays import as_dense
@@ -253,11 +253,9 @@ class StreamModel(StreamEstimator):
             found = learn_few(self, X, y, self.learn)
             if found is not None:
                 return found  # type: ignore[no-any-return]
-        try:
-            predictions = learn_blocks(self, X, y, target, group, self.learn)
-        except NoRowsError:
-            return of_no_rows(self, self.predict_features) if self.n_rows else np.zeros(0)
-        # if every row lacks a target, there is no prediction
+        predictions = learn_blocks(self, X, y, target, group, self.learn)
+        if not predictions and self.n_rows and self.encoder is not None:
+            return of_no_rows(self, self.predict_features)
         return np.concatenate(predictions) if predictions else np.zeros(0)
 
     @_where_the_learner_has("predict_proba")
@@ -281,8 +279,6 @@ class StreamModel(StreamEstimator):
 
         try:
             labels = learn_blocks(self, X, y, None, None, learn)
-        except NoRowsError:
-            labels = []
         except DataError as error:
             if error.probabilities is not None:
                 shares.append(error.probabilities)
@@ -311,10 +307,7 @@ class StreamModel(StreamEstimator):
         def learn(block: Block, source: str | None) -> np.ndarray:
             return self.intervals_then_learn(block, level, source)
 
-        try:
-            found = learn_blocks(self, X, y, target, group, learn)
-        except NoRowsError:
-            found = []
+        found = learn_blocks(self, X, y, target, group, learn)
         rows = np.concatenate(found) if found else np.zeros((0, 3))
         return rows[:, 0], rows[:, 1:]
 

@@ -13,7 +13,7 @@ from onkel.columns.encoding import Encoder
 from onkel.columns.notation import is_missing
 from onkel.errors import DataError, NoRowsError
 from onkel.numerics.arrays import as_values
-from onkel.streams.blocks import Piece
+from onkel.streams.blocks import Block
 from onkel.streams.source import Source, piece_rows
 
 
@@ -51,7 +51,7 @@ class ArraySource(Source):
             wanted = self.encoder.n_features
             raise DataError(f"has {d} columns where the model has {wanted}", source=self.name)
 
-    def pieces(self, skip: int, dtype: DTypeLike) -> Iterator[Piece]:
+    def pieces(self, skip: int, dtype: DTypeLike) -> Iterator[Block]:
         n, d = self.X.shape
         step = piece_rows(d)
         for at in range(min(skip, n), n, step):
@@ -60,7 +60,8 @@ class ArraySource(Source):
                 X = X.astype(dtype, copy=False)
             if not self.sparse:
                 X = np.ascontiguousarray(X)
-            yield Piece(X, None if self.y is None else self.y[at : at + step], self.name)
+            y = None if self.y is None else self.y[at : at + step]
+            yield Block(X, y, 0, where=self.name)
 
 
 def as_target(y: Any, n: int | None = None) -> np.ndarray:

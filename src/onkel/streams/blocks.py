@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -27,26 +27,9 @@ class Block(NamedTuple):
     groups: np.ndarray | None = None
     #: time of each row (n,) in seconds, if a time column was named
     times: np.ndarray | None = None
-
-    @property
-    def n_rows(self) -> int:
-        """Number of rows."""
-        return int(self.X.shape[0])
-
-
-class Piece(NamedTuple):
-    """Any number of rows from a source, NaN where a value is missing.
-
-    The last ``late`` columns appeared in mid-stream; later pieces may have more. ``unlabelled`` is
-    a mask of the rows without a target, or None if there are none.
-    """
-
-    X: Matrix
-    y: np.ndarray | None
-    where: str
-    late: int = 0
-    groups: np.ndarray | None = None
-    times: np.ndarray | None = None
+    #: the file or table that the last row comes from
+    where: str = ""
+    #: which rows (n,) have no target, until they are left out; None if all have one
     unlabelled: np.ndarray | None = None
 
     @property
@@ -55,18 +38,16 @@ class Piece(NamedTuple):
         return int(self.X.shape[0])
 
 
-Rows = TypeVar("Rows", Block, Piece)
 _BY_ROW = ("y", "groups", "times")
 
 
-def rows_of(part: Rows, rows: slice | np.ndarray) -> Rows:
-    """Some rows of a block or piece, by slice, mask or indices; ``start`` stays."""
-    held, names = part._asdict(), ("X", *_BY_ROW, "unlabelled")
-    chosen = {name: held[name][rows] for name in names if held.get(name) is not None}
-    return part._replace(**chosen)
+def rows_of(part: Block, rows: slice | np.ndarray) -> Block:
+    """Some rows of a block, by slice, mask or indices; ``start`` stays."""
+    held = {name: getattr(part, name) for name in ("X", *_BY_ROW, "unlabelled")}
+    return part._replace(**{name: v[rows] for name, v in held.items() if v is not None})
 
 
-def concat(parts: list[Rows]) -> Rows:
+def concat(parts: list[Block]) -> Block:
     """Stack rows, with 0 in columns that they lack; a single part is returned without a copy."""
     if len(parts) == 1:
         return parts[0]
@@ -85,7 +66,7 @@ def concat(parts: list[Rows]) -> Rows:
     return parts[-1]._replace(**stacked)
 
 
-def skip(pieces: Iterable[Piece], rows: int) -> Iterator[Piece]:
+def skip(pieces: Iterable[Block], rows: int) -> Iterator[Block]:
     """The pieces without the first ``rows`` rows."""
     for piece in pieces:
         n = piece.n_rows
@@ -94,19 +75,14 @@ def skip(pieces: Iterable[Piece], rows: int) -> Iterator[Piece]:
         rows = max(rows - n, 0)
 
 
-def _block(held: list[Piece], start: int) -> Block:
-    rows = concat(held)
-    return Block(rows.X, rows.y, start, rows.late, rows.groups, rows.times)
-
-
 def reblock(
-    pieces: Iterable[Piece], block_rows: int, start: int, waits: Callable[[], bool] = lambda: False
+    pieces: Iterable[Block], block_rows: int, start: int, waits: Callable[[], bool] = lambda: False
 ) -> Iterator[Block]:
     """Cut ``pieces`` into blocks of ``block_rows``; the rows before an error still come out.
 
     ``waits`` tells whether the source has nothing more yet; the rows so far then become a block.
     """
-    held: list[Piece] = []
+    held: list[Block] = []
     count = 0
     failure: DataError | None = None
     try:
@@ -115,25 +91,25 @@ def reblock(
             while count + n - at >= block_rows:
                 end = at + block_rows - count
                 held.append(rows_of(piece, slice(at, end)))
-                yield _block(held, start)
+                yield concat(held)._replace(start=start)
                 start += block_rows
                 held, count, at = [], 0, end
             if at < n:
                 held.append(rows_of(piece, slice(at, None)))
                 count += n - at
             if count and waits():
-                yield _block(held, start)
+                yield concat(held)._replace(start=start)
                 start += count
                 held, count = [], 0
     except DataError as error:
         failure = error
     if count:
-        yield _block(held, start)
+        yield concat(held)._replace(start=start)
     if failure is not None:
         raise failure
 
 
-def shuffled(pieces: Iterable[Piece], size: int, seed: int | None) -> Iterator[Piece]:
+def shuffled(pieces: Iterable[Block], size: int, seed: int | None) -> Iterator[Block]:
     """Rows in random order, none moved forward by more than about ``size`` rows.
 
     The buffer holds ``size`` rows. Each new row replaces a random one, which is handed on; at the
@@ -141,7 +117,7 @@ def shuffled(pieces: Iterable[Piece], size: int, seed: int | None) -> Iterator[P
     only on the seed and the size. Memory: three times ``size`` rows.
     """
     rng = np.random.default_rng(seed)
-    held: list[Piece] = []
+    held: list[Block] = []
     count = 0
     failure: DataError | None = None
     try:

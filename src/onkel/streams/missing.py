@@ -9,18 +9,18 @@ import numpy as np
 from onkel.annotations import Matrix
 from onkel.columns.encoding import Encoder
 from onkel.errors import DataError
-from onkel.streams.blocks import Piece, rows_of
+from onkel.streams.blocks import Block, rows_of
 
 
 def clean(
-    pieces: Iterable[Piece],
+    pieces: Iterable[Block],
     policy: str,
     encoder: Encoder,
     first_row: int,
     learn: bool,
     every_row: bool,
-    count: Callable[[Piece], None],
-) -> Iterator[Piece]:
+    count: Callable[[Block], None],
+) -> Iterator[Block]:
     """Pieces without NaN, up to the first row that is refused; ``count`` gets their good rows.
 
     Infinite values are always an error, gaps only if the policy is ``"error"``. ``"mean"`` and
@@ -47,7 +47,7 @@ def clean(
         row += n
 
 
-def _parts(piece: Piece, learn: bool, every_row: bool) -> Iterator[tuple[Piece, bool]]:
+def _parts(piece: Block, learn: bool, every_row: bool) -> Iterator[tuple[Block, bool]]:
     """The rows of a piece that stay, and whether the means learn from them."""
     gone = piece.unlabelled
     if gone is None:
@@ -74,7 +74,7 @@ def _values(X: Matrix) -> np.ndarray:
 
 
 def _check(
-    piece: Piece, policy: str, encoder: Encoder, row: int, drops: bool
+    piece: Block, policy: str, encoder: Encoder, row: int, drops: bool
 ) -> tuple[int, DataError | None]:
     """Number of rows before the first bad one, and its error."""
     X, y, where = piece.X, piece.y, piece.where
@@ -138,7 +138,7 @@ def _refusal(value: float, column: str | int, where: str, row: int) -> DataError
     return DataError(text, source=where, row=row, column=column, value=float(value))
 
 
-def _repaired(piece: Piece, policy: str, encoder: Encoder, learn: bool) -> Piece:
+def _repaired(piece: Block, policy: str, encoder: Encoder, learn: bool) -> Block:
     X = piece.X
     gone = np.isnan(_values(X)) if policy != "error" else None
     if policy in ("mean", "auto"):

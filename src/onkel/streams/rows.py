@@ -19,7 +19,7 @@ from onkel.columns.notation import is_missing, text_of
 from onkel.columns.screening import by_values, without_counts
 from onkel.errors import DataError, NoRowsError
 from onkel.streams.arrays import as_target
-from onkel.streams.blocks import Piece
+from onkel.streams.blocks import Block
 from onkel.streams.schema import Schema
 from onkel.streams.source import Source
 
@@ -196,7 +196,7 @@ class RowSource(Source):
         self.may_read_again()
         return iter(self.rows)
 
-    def pieces(self, skip: int, dtype: DTypeLike) -> Iterator[Piece]:
+    def pieces(self, skip: int, dtype: DTypeLike) -> Iterator[Block]:
         iterator, row = self._again(), skip
         self._text = None
         next(islice(iterator, skip, skip), None)
@@ -208,7 +208,7 @@ class RowSource(Source):
             if ys:
                 X = self._features(taken, len(ys), dtype)
                 y = as_target(ys, len(ys)) if self.has_target else None
-                yield Piece(X, y, self.name, self.encoder.n_late)
+                yield Block(X, y, 0, self.encoder.n_late, where=self.name)
             if failure is not None:
                 raise failure
             row += len(items)

@@ -16,7 +16,7 @@ from onkel.columns.failures import missing_column, moved, shorten
 from onkel.columns.notation import Written
 from onkel.columns.values import moments, needed_values, target_values
 from onkel.errors import DataError, NoRowsError
-from onkel.streams.blocks import Piece
+from onkel.streams.blocks import Block
 from onkel.streams.files import FileRef, joint_name
 from onkel.streams.schema import Schema
 
@@ -61,7 +61,7 @@ class Source:
         # Whether the target is text, once a row has shown it.
         self._text: bool | None = None
 
-    def pieces(self, skip: int, dtype: Any) -> Iterator[Piece]:
+    def pieces(self, skip: int, dtype: Any) -> Iterator[Block]:
         """Encoded rows after the first ``skip``; NaN where a value is missing."""
         raise NotImplementedError
 
@@ -227,7 +227,7 @@ class TableSource(Source):
             batches = self._read()
         return batches
 
-    def pieces(self, skip: int, dtype: Any) -> Iterator[Piece]:
+    def pieces(self, skip: int, dtype: Any) -> Iterator[Block]:
         self.dtype, self._text = dtype, None
         by_row, rows = self.schema.by_row, 0
         for part in self._again():
@@ -250,7 +250,7 @@ class TableSource(Source):
         held = [name for name in row.schema.names if name in self.known or not row[name].null_count]
         return row.select(held)
 
-    def _encoded(self, part: pa.RecordBatch, where: str, row: int) -> Iterator[Piece]:
+    def _encoded(self, part: pa.RecordBatch, where: str, row: int) -> Iterator[Block]:
         """The rows of a batch, or those before a bad row, then its error."""
         try:
             piece = self._piece(part, where)
@@ -275,7 +275,7 @@ class TableSource(Source):
         if keep := self.schema.reading.keep:
             self.kept.append(part.select(list(keep)))
 
-    def _piece(self, part: pa.RecordBatch, where: str) -> Piece:
+    def _piece(self, part: pa.RecordBatch, where: str) -> Block:
         # The target first: the encoder must not see the values of a refused row.
         y, unlabelled = (None, None) if self.target is None else self._targets(part)
         reading, groups, times = self.schema.reading, None, None
@@ -298,7 +298,7 @@ class TableSource(Source):
             for k, column in settled.items():
                 self.encoder.layout.settle(k, column)
             raise
-        return Piece(X, y, where, self.encoder.n_late, groups, times, unlabelled)
+        return Block(X, y, 0, self.encoder.n_late, groups, times, where, unlabelled)
 
     def _settle_columns(self, part: pa.RecordBatch, where: str) -> dict[int, Column]:
         """Give empty columns the kind of their first value; returns them as they were."""

@@ -11,7 +11,7 @@ import numpy as np
 from onkel.annotations import Matrix
 from onkel.columns.encoding import Encoder
 from onkel.errors import DataError
-from onkel.streams.blocks import Block, Piece, reblock, rows_of, shuffled, skip
+from onkel.streams.blocks import Block, reblock, rows_of, shuffled, skip
 from onkel.streams.missing import clean
 from onkel.streams.schema import Schema
 from onkel.streams.source import Source, TableSource
@@ -151,7 +151,7 @@ class Stream:
                 self._last = block
             yield block
 
-    def _coming(self, pieces: Iterator[Piece]) -> Iterator[Piece]:
+    def _coming(self, pieces: Iterator[Block]) -> Iterator[Block]:
         for piece in pieces:
             self._come += piece.n_rows
             yield piece
@@ -174,7 +174,7 @@ class Stream:
             for name, column in zip(now.column_names, now.columns, strict=True)
         }
 
-    def _pieces(self) -> Iterator[Piece]:
+    def _pieces(self) -> Iterator[Block]:
         reading, learns = self._schema.reading, self._schema.learns
         policy = reading.missing
         # Rows can be skipped unread only if nothing later depends on them.
@@ -193,12 +193,12 @@ class Stream:
             pieces = shuffled(pieces, reading.shuffle, reading.random_state)
         return pieces if early or self._tracked else skip(pieces, self.skip_rows)
 
-    def _count(self, piece: Piece) -> None:
+    def _count(self, piece: Block) -> None:
         self.n_read += piece.n_rows
         if piece.unlabelled is not None:
             self.n_unlabelled += int(piece.unlabelled.sum())
 
-    def _resumed(self) -> Iterator[Piece]:
+    def _resumed(self) -> Iterator[Block]:
         """The rows after the skipped ones, once the fingerprint of those is checked."""
         seen = Fingerprint(self._source.names)
         self._before, self._last = seen, None

@@ -13,7 +13,7 @@ from onkel.annotations import DTypeLike
 from onkel.columns.encoding import Encoder
 from onkel.columns.failures import first_failure, moved, shorten, succeeds
 from onkel.errors import DataError
-from onkel.streams.blocks import Piece
+from onkel.streams.blocks import Block
 from onkel.streams.files import FileRef, joint_size
 from onkel.streams.lines import Chunk, line_chunks, line_of
 from onkel.streams.schema import Schema
@@ -105,7 +105,7 @@ class SvmlightSource(Source):
             self.may_read_again()
             yield from self._all_chunks()
 
-    def pieces(self, skip: int, dtype: DTypeLike) -> Iterator[Piece]:
+    def pieces(self, skip: int, dtype: DTypeLike) -> Iterator[Block]:
         rows, before, current, self.done = 0, 0, None, 0
         for file, chunk in self._again():
             if current is not None and file is not current:
@@ -115,7 +115,7 @@ class SvmlightSource(Source):
             X, y, failure = self._parsed(chunk, dtype)
             at = min(max(skip - rows, 0), len(y))
             if at < len(y):
-                yield Piece(X[at:], y[at:], file.name)
+                yield Block(X[at:], y[at:], 0, where=file.name)
             if failure is not None:
                 raise moved(failure, source=file.name, rows=rows)
             rows += len(y)

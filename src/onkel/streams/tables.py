@@ -16,7 +16,7 @@ from onkel.annotations import DTypeLike
 from onkel.columns.arrow import FAILURES, as_floats, check_names, check_texts
 from onkel.columns.failures import damaged, words_of
 from onkel.errors import DataError
-from onkel.streams.blocks import Piece
+from onkel.streams.blocks import Block
 from onkel.streams.files import FileRef
 from onkel.streams.schema import Schema
 from onkel.streams.source import Batch, TableSource, piece_rows
@@ -203,7 +203,7 @@ class FrameSource(TableSource):
             return data.to_batches()
         return pa.RecordBatchReader.from_stream(data)
 
-    def pieces(self, skip: int, dtype: DTypeLike) -> Iterator[Piece]:
+    def pieces(self, skip: int, dtype: DTypeLike) -> Iterator[Block]:
         if self.labels is None:
             yield from super().pieces(skip, dtype)
             return

@@ -17,7 +17,7 @@ from onkel.cli.console import complain, note, print_json, stderr, stdout
 from onkel.cli.outputs import check_outputs, check_report
 from onkel.cli.signals import Interrupted, Interrupts
 from onkel.cli.tables import comparison_table
-from onkel.evaluation.comparison.contest import Contest, in_order, permuted, read_all
+from onkel.evaluation.comparison.contest import Contest, permuted, read_all
 from onkel.evaluation.comparison.entries import Entry, entry, named, names_a_class, split_names
 from onkel.evaluation.comparison.table import as_records, comparison, write_table
 from onkel.evaluation.curves import plot
@@ -189,7 +189,7 @@ class _Rows:
     def in_order(self, seed: int) -> Iterable[Block]:
         """Blocks in the order of a seed, or in the stream's order."""
         if self.held is not None:
-            return permuted(*self.held, seed) if self._shuffled else in_order(*self.held)
+            return permuted(*self.held, seed if self._shuffled else None)
         blocks: Iterable[Block] = self.options.open(
             shuffle=_SHUFFLE_BUFFER if self._shuffled else 0,
             random_state=seed,

@@ -144,17 +144,11 @@ def read_all(
     return rows.X, np.asarray(rows.y)
 
 
-def permuted(X: Matrix, y: np.ndarray, seed: int) -> Iterator[Block]:
-    """Blocks of copies of the rows; same seed, same order."""
-    yield from _chosen(X, y, np.random.default_rng(seed).permutation(len(y)))
-
-
-def in_order(X: Matrix, y: np.ndarray) -> Iterator[Block]:
-    """Blocks of copies of the rows as they came."""
-    yield from _chosen(X, y, np.arange(len(y)))
-
-
-def _chosen(X: Matrix, y: np.ndarray, order: np.ndarray) -> Iterator[Block]:
+def permuted(X: Matrix, y: np.ndarray, seed: int | None) -> Iterator[Block]:
+    """Blocks of copies of the rows; same seed, same order. None: as they came."""
+    order = np.arange(len(y))
+    if seed is not None:
+        order = np.random.default_rng(seed).permutation(len(y))
     for start in range(0, len(y), _BLOCK_ROWS):
         chosen = order[start : start + _BLOCK_ROWS]
         yield Block(X[chosen], y[chosen], start)
