@@ -232,36 +232,42 @@ def test_the_time_left_knows_rows():
     assert left.after(16.0, 3150, 10_000, WorkOfFits(0.0, 0.0)) == pytest.approx(685.0)
 
 
-def test_the_time_left_carries_the_speed_of_searches_forward():
+def after_a_first_block(rows=0, work=0.0, to_come=40.0):
+    """A second for 1 000 rows, and a minute for small fits, which say nothing of large ones."""
     left = TimeLeft()
-    left.begin(0.0, 0, 0.0)
-    # a search took a minute, and 1 000 rows a second beside it; four of its size are to come
+    left.begin(0.0, rows, work)
     left.fitted(60.0)
-    assert left.after(62.0, 2000, 10_000, WorkOfFits(10.0, 40.0)) == pytest.approx(8.0 + 4 * 60.0)
+    assert left.after(61.0, rows + 1000, 10_000, WorkOfFits(work + 1.0, to_come)) is None
+    return left
+
+
+def test_the_time_left_carries_the_speed_of_searches_forward():
+    left = after_a_first_block()
+    # a search took a minute; three of its size are to come
+    left.fitted(60.0)
+    assert left.after(122.0, 2000, 10_000, WorkOfFits(11.0, 30.0)) == pytest.approx(8.0 + 3 * 60.0)
     # half as fast from here: 120 + 60 seconds for 20 units of work
     left.fitted(120.0)
-    assert left.after(183.0, 3000, 10_000, WorkOfFits(20.0, 30.0)) == pytest.approx(7.0 + 30 * 9.0)
+    assert left.after(243.0, 3000, 10_000, WorkOfFits(21.0, 20.0)) == pytest.approx(7.0 + 20 * 9.0)
     # another model takes over, whose own work counts from 0
     left.fitted(9.0)
-    assert left.after(193.0, 4000, 10_000, WorkOfFits(1.0, 2.0)) == pytest.approx(6.0 + 2 * 9.0)
+    assert left.after(253.0, 4000, 10_000, WorkOfFits(1.0, 2.0)) == pytest.approx(6.0 + 2 * 9.0)
 
 
 def test_the_last_fit_takes_what_the_slowest_large_one_took():
-    left = TimeLeft()
-    left.begin(0.0, 0, 0.0)
+    left = after_a_first_block()
     # small ones are slow, and a search that promises nothing ends early
-    for seconds, now, work in ((3.0, 4.0, 1.0), (20.0, 25.0, 11.0), (1.0, 27.0, 31.0)):
+    for k, (seconds, work) in enumerate(((3.0, 2.0), (20.0, 12.0), (1.0, 32.0)), 2):
         left.fitted(seconds)
-        rows = 1000 + len(left._fits) * 1000
-        told = left.after(now, rows, 10_000, WorkOfFits(work, 40.0, 100.0), True)
-    assert told == pytest.approx(7.0 + 40 * 24 / 31 + 100 * 2.0)
+        now, of_fits = left._fitting + k, WorkOfFits(work, 40.0, 100.0)
+        told = left.after(now, 1000 * k, 10_000, of_fits, True)
+    assert told == pytest.approx(6.0 + 40 * 24 / 31 + 100 * 2.0)
 
 
 def test_a_model_that_is_continued_had_its_fits_before():
-    left = TimeLeft()
-    left.begin(0.0, 7000, 1000.0)
+    left = after_a_first_block(rows=6000, work=1000.0)
     left.fitted(5.0)
-    assert left.after(7.0, 9000, 10_000, WorkOfFits(1005.0, 5.0)) == pytest.approx(1.0 + 5.0)
+    assert left.after(67.0, 8000, 10_000, WorkOfFits(1006.0, 5.0)) == pytest.approx(2.0 + 5.0)
 
 
 def test_the_work_of_the_default_s_fits_is_known_beforehand():

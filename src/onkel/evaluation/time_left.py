@@ -24,9 +24,8 @@ class TimeLeft:
 
     def __init__(self) -> None:
         self._marks: list[tuple[float, int]] = []
-        #: seconds and work of all fits, and at the block before
+        #: seconds of all fits, the same at the block before, and their work then
         self._fitting, self._fitting_before = 0.0, 0.0
-        self._work = 0.0
         self._work_before = 0.0
         #: work of the fits of each block, and seconds for a unit of it
         self._fits: list[tuple[float, float]] = []
@@ -64,10 +63,13 @@ class TimeLeft:
         of_last = work.last if fits_last else 0.0
         if not work.to_come and not of_last:
             return of_rows
-        if not self._work:
+        # those of the first block are many and small: most of their time is no work
+        fits = self._fits[1:]
+        if not fits:
             return None
-        large = [pace for done, pace in self._fits if done >= _LARGE * self._work]
-        usual = self._fitting / self._work
+        work_of_all = sum(done for done, _ in fits)
+        usual = sum(done * pace for done, pace in fits) / work_of_all
+        large = [pace for done, pace in fits if done >= _LARGE * work_of_all]
         return of_rows + work.to_come * usual + of_last * max(large, default=usual)
 
     def _count_fits(self, so_far: float) -> None:
@@ -77,5 +79,4 @@ class TimeLeft:
         done = so_far - self._work_before
         if done:
             self._fits.append((done, (self._fitting - self._fitting_before) / done))
-        self._work += done
         self._work_before, self._fitting_before = so_far, self._fitting
