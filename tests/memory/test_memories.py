@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from onkel.memory import ClassMemory, Experts, Gain, ValueMemory, regressions
+from onkel.memory import value_loops as loops
 from onkel.memory.past import find_periods
 from onkel.memory.regressions import absorb, begin, forget, learn_row, move, times
 
@@ -235,6 +236,36 @@ def test_experts_regret_is_small():
     E = rng.normal(0.0, [0.5, 1.0, 2.0], (n, 3))[:, :, None]
     loss = np.sum(Experts(3).learn(E, y, np.ones(n)) ** 2)
     assert loss < np.sum(E[:, 0] ** 2) * 1.02
+
+
+@given(
+    st.lists(st.floats(-1e3, 1e3), min_size=1, max_size=20),
+    st.integers(1, 4),
+    st.integers(0, 99),
+)
+def test_experts_that_agree_are_their_mixture_and_move_no_weight(values, K, seed):
+    """To the bit: regrets that are only rounding would make the weights of later rows noise."""
+    rng = np.random.default_rng(seed)
+    experts, agreed = Experts(3), np.repeat(np.resize(values, (len(values), 1, K)), 3, axis=1)
+    for other in (np.empty((0, 3, K)), rng.normal(size=(9, 3, K))):
+        experts.learn(other, rng.normal(size=(len(other), K)), np.ones(len(other)))
+        before = [part.copy() for part in experts.mixture]
+        told = experts.learn(agreed, rng.normal(size=agreed[:, 0].shape), np.ones(len(agreed)))
+        np.testing.assert_array_equal(told, agreed[:, 0])
+        np.testing.assert_array_equal(experts.predict(agreed), agreed[:, 0])
+        for part, known in zip(experts.mixture, before, strict=True):
+            np.testing.assert_array_equal(part, known)
+
+
+def test_a_mixture_of_f_alone_is_f_to_the_bit():
+    """In the target's units, too."""
+    f, y, weight = _values()
+    f, y = f - 20.0, y - 20.0
+    memory = ValueMemory()
+    memory.learn(f, y, weight)
+    memory.mixture.weights[:] = [1.0] + [0.0] * (loops.N_EXPERTS - 1)
+    np.testing.assert_array_equal(memory.predict(f)[:, 0], f)
+    np.testing.assert_array_equal(memory.learn(f[:1], y[:1], np.ones(1))[:, 0], f[:1])
 
 
 @pytest.mark.parametrize("period", [7, 24, 168])

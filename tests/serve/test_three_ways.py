@@ -24,7 +24,7 @@ COLUMNS = {
     "when": st.one_of(st.none(), YEARS.map(datetime.isoformat)),
 }
 ROWS = st.lists(
-    st.fixed_dictionaries({}, optional=COLUMNS).filter(bool), min_size=1, max_size=40
+    st.fixed_dictionaries({}, optional=COLUMNS).filter(bool), min_size=20, max_size=40
 ).map(lambda rows: [{**row, "b": row.get("b", 0.5)} for row in rows])
 
 
@@ -35,6 +35,8 @@ LEARNERS = [
     for fast in ((False, True) if name == "okl" else (False,))
     if made is not None
 ]
+# Their matrices lose the most digits: where BLAS sums in another order, predictions show it.
+SECOND_ORDER = [own for own in LEARNERS if own[0] in ("krls", "okl")]
 NAMES = [f"{name} {' '.join(how.values())} {task}" for name, task, how in LEARNERS]
 
 
@@ -73,7 +75,7 @@ def learned_by_row(content, path):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("name", "task", "how"), LEARNERS, ids=NAMES)
-@settings(max_examples=6, deadline=None)
+@settings(max_examples=2, deadline=None)
 @given(rows=ROWS, seed=st.integers(0, 99))
 def test_the_model_of_a_file_of_live_and_of_a_loop_is_one(
     tmp_path_factory, name, task, how, rows, seed
@@ -97,15 +99,18 @@ def test_the_model_of_a_file_of_live_and_of_a_loop_is_one(
     assert learned.to_bytes() == loop.to_bytes()
 
 
-@settings(max_examples=30, deadline=None)
+@pytest.mark.parametrize(("name", "task", "how"), SECOND_ORDER, ids=str)
+@settings(max_examples=8, deadline=None)
 @given(rows=ROWS, seed=st.integers(0, 99))
-def test_a_block_rounds_in_another_order_and_no_more(rows, seed):
-    y = np.random.default_rng(seed).normal(size=len(rows)).tolist()
-    loop, block = (onkel.from_bytes(base("krls", "regression", ())) for _ in range(2))
+def test_a_block_rounds_in_another_order_and_no_more(name, task, how, rows, seed):
+    y = labels(task, np.random.default_rng(seed).normal(size=len(rows)).tolist())
+    content = base(name, task, tuple(how.items()))
+    loop, block = (onkel.from_bytes(content) for _ in range(2))
     looped = [loop.learn_one(row, v) for row, v in zip(rows, y, strict=True)]
     learned = block.predict_then_learn(rows, y).tolist()
-    assert learned == pytest.approx(looped, rel=1e-6, abs=1e-6)
     assert block.n_rows == loop.n_rows
-    assert block.predict(rows).tolist() == pytest.approx(
-        loop.predict(rows).tolist(), rel=1e-6, abs=1e-6
-    )
+    after = block.predict(rows).tolist(), loop.predict(rows).tolist()
+    for made, expected in ((learned, looped), after):
+        if task == "regression":
+            expected = pytest.approx(expected, rel=1e-6, abs=1e-6)
+        assert made == expected

@@ -40,11 +40,16 @@ def new_mixture(n: int) -> Mixture:
 
 @jit_inline
 def mix(mixture, E, out):
-    """out (K,) = Σ w_i e_i, E (N, K)."""
-    out[:] = 0.0
-    for i in range(E.shape[0]):
+    """out (K,) = Σ w_i e_i, E (N, K); the weights' sum is 1.
+
+    It is summed as e_0 + Σ w_i (e_i - e_0): where experts agree, the mixture is the same to the
+    bit. If rounding parted them, their regrets, and so the next weights, would be noise.
+    """
+    for k in range(E.shape[1]):
+        out[k] = E[0, k]
+    for i in range(1, E.shape[0]):
         for k in range(E.shape[1]):
-            out[k] += mixture.weights[i] * E[i, k]
+            out[k] += mixture.weights[i] * (E[i, k] - E[0, k])
 
 
 @jit_inline
@@ -101,7 +106,8 @@ class Experts(Stateful):
 
     def predict(self, E: np.ndarray) -> np.ndarray:
         """The mixture (n, K) of predictions E (n, N, K)."""
-        return np.einsum("i,tik->tk", self.mixture.weights, E)
+        first = E[:, :1]
+        return np.asarray(first[:, 0] + np.einsum("i,tik->tk", self.mixture.weights, E - first))
 
     def rescale(self, by: int) -> None:
         """From now on predictions are 2^by times as large; weights stay."""

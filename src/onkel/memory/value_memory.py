@@ -153,8 +153,9 @@ class ValueMemory(Memory):
         centre, spread = self.unit
         own = self.own if self.groups.slots else None
         model = self.past, own, self.mixture, self.P, self.W
-        loops.learn((f - centre) / spread, (y - centre) / spread, weight, *where, *model, out)
-        self._in_units(out)
+        scaled = (f - centre) / spread
+        loops.learn(scaled, (y - centre) / spread, weight, *where, *model, out)
+        self._in_units(out, scaled, f)
 
     def _look_again(self) -> None:
         """Measure the unit while rows are kept, and look for the period."""
@@ -184,8 +185,9 @@ class ValueMemory(Memory):
             return out
         centre, spread = self.unit
         slots, own = self.groups.find(keys, len(f)), self.own if self.groups.slots else None
-        loops.predict((f - centre) / spread, slots, self.past, own, self.mixture, self.W, out)
-        self._in_units(out)
+        scaled = (f - centre) / spread
+        loops.predict(scaled, slots, self.past, own, self.mixture, self.W, out)
+        self._in_units(out, scaled, f)
         return out
 
     def _fill_without_unit(self, rows: np.ndarray, out: np.ndarray) -> None:
@@ -193,9 +195,15 @@ class ValueMemory(Memory):
         out[:, 0], out[:, 1] = rows[:, 0], rows[:, 0]
         out[:, 2:] = 0.0
 
-    def _in_units(self, out: np.ndarray) -> None:
+    def _in_units(self, out: np.ndarray, scaled: np.ndarray, f: np.ndarray) -> None:
+        """Turn ``out`` into the target's units; ``scaled``: f in those of the spread.
+
+        The two predictions become f and what memory adds: f to the bit where that is nothing.
+        """
+        out[:, :2] -= scaled[:, None]
         out *= self.unit[1]
-        out += self.unit[0]
+        out[:, :2] += f[:, None]
+        out[:, 2:] += self.unit[0]
 
     # ---- state ---------------------------------------------------------------------------------
 
