@@ -120,6 +120,7 @@ def _softmax(P, t, k, c):
     total = 0.0
     for j in range(P.shape[1]):
         c[j] = math.exp(P[t, j] - top)
+    for j in range(P.shape[1]):
         total += c[j]
     for j in range(P.shape[1]):
         c[j] = -c[j] / total

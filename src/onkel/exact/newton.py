@@ -64,8 +64,10 @@ def _learn_in_order(G, F, T, weight, fade, L, v, s, Y):
         h = _LEAST_CURVATURE
         q = weight[i] * fade[i] * max(left, 0.0)
         for k in range(F.shape[1]):
+            learned = 0.0
             for j in range(i):
-                F[i, k] += L[i, j] * v[j, k]
+                learned += L[i, j] * v[j, k]
+            F[i, k] += learned
             Y[i, k] = _implicit(F[i, k], q, T[i, k])
             p = sigmoid(Y[i, k])
             h = max(h, p * (1.0 - p))

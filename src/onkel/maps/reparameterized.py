@@ -57,6 +57,7 @@ def fill_shares(logit, first, shares, amplitude):
         top = max(top, logit[b])
     for b in range(logit.shape[0]):
         shares[0, b] = math.exp(logit[b] - top)
+    for b in range(logit.shape[0]):
         total += shares[0, b]
     for b in range(logit.shape[0]):
         shares[0, b] /= total

@@ -189,8 +189,9 @@ def _predict_experts(past, U, W, E):
     K, last, total = U.shape[0], class_before(past, 1), 0.0
     for k in range(K):
         E[0, k] = min(max(U[k, 0], 0.0), 1.0) + 1e-9
-        total += E[0, k]
         E[1, k] = 1.0 / K if last < 0 else U[k, 1]
+    for k in range(K):
+        total += E[0, k]
     for k in range(K):
         E[0, k] /= total
     for i in range(len(SIZES)):

@@ -77,6 +77,7 @@ def learn_mixture(mixture, E, p, target, weight):
     for i in range(E.shape[0]):
         spread = mixture.largest[0] ** 2 + mixture.spread[i]
         mixture.weights[i] = max(mixture.regret[i], 0.0) / spread if spread > 0.0 else 0.0
+    for i in range(E.shape[0]):
         total += mixture.weights[i]
     for i in range(E.shape[0]):
         mixture.weights[i] = mixture.weights[i] / total if total > 0.0 else 1.0 / E.shape[0]

@@ -105,6 +105,7 @@ def learn_row(P, w, first, n, row, forgetting, ridge, u, error, weight, k, g):
     size = 0.0
     for i in range(n):
         k[i] = k[i] / forgetting - g[i] * across / back
+    for i in range(n):
         size += k[i] * u[i]
     spread = 1.0 / weight + size
     move(w, n, k, error / spread)
@@ -127,12 +128,14 @@ def softmax(U, n, w, out):
     """out (K,): the probabilities of scores U w, of the first n features."""
     highest, total = -math.inf, 0.0
     for k in range(U.shape[0]):
-        out[k] = 0.0
+        score = 0.0
         for j in range(n):
-            out[k] += w[j] * U[k, j]
-        highest = max(highest, out[k])
+            score += w[j] * U[k, j]
+        out[k] = score
+        highest = max(highest, score)
     for k in range(U.shape[0]):
         out[k] = math.exp(out[k] - highest)
+    for k in range(U.shape[0]):
         total += out[k]
     for k in range(U.shape[0]):
         out[k] /= total
@@ -182,9 +185,10 @@ def newton(U, n, p, code, weight, P, w, mean, v, k, G):
     ``G`` (n, n) is room for many classes; None for few.
     """
     for j in range(n):
-        mean[j] = 0.0
+        total = 0.0
         for c in range(U.shape[0]):
-            mean[j] += p[c] * U[c, j]
+            total += p[c] * U[c, j]
+        mean[j] = total
     if G is None:
         for c in range(U.shape[0]):
             if p[c] >= _UNLIKELY:

@@ -63,8 +63,10 @@ def correct(own, slot, new, u, p, v, E):
     v[0], E[0, 0], E[1, 0] = 1.0, p[0], p[0]
     for j in range(_N_OWN - 1):
         v[1 + j] = u[_OWN_COLUMNS[j]] - p[0]
+    added = 0.0
     for j in range(_N_OWN):
-        E[1, 0] += own.w[slot, j] * v[j]
+        added += own.w[slot, j] * v[j]
+    E[1, 0] += added
     mix(_mixture(own, slot), E, p)
 
 

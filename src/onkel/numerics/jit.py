@@ -40,7 +40,11 @@ _OPTIONS_INLINE: dict[str, Any] = _OPTIONS | {
 
 
 def jit(function: Callable[..., object]) -> Any:
-    """Compile a hot loop whose sums may be reordered."""
+    """Compile a hot loop whose sums may be reordered.
+
+    A loop that writes an array must not add up a sum, too: where short arrays lie close together,
+    another loop is taken, with another order (tests/numerics/test_sums_in_loops.py).
+    """
     return _compiled(function, _OPTIONS)
 
 

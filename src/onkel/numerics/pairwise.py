@@ -164,6 +164,7 @@ def _around_middle(X, S, factor, rows, columns, own, other):
         total = columns.dtype.type(0.0)
         for j in range(m):
             columns[k, j] = S[j, k]
+        for j in range(m):
             total += columns[k, j]
         total /= columns.dtype.type(max(m, 1))
         for j in range(m):
@@ -176,7 +177,8 @@ def _around_middle(X, S, factor, rows, columns, own, other):
         for k in range(X.shape[1]):
             value = X[t, k] - middle[k]
             total += value * value
-            rows[t, k] = (factor + factor) * value
+        for k in range(X.shape[1]):
+            rows[t, k] = (factor + factor) * (X[t, k] - middle[k])
         own[t] = factor * total
 
 

@@ -176,8 +176,11 @@ def learn_exchange(rows, slots, inverse, limits, context, first):
     """
     # B is the number of slots allocated: the budget, once the set is full
     K, B = rows.P.shape[1], slots.A.shape[1]
+    # room before d: close behind what it is computed from, it would be summed in another order
+    # (tests/numerics/test_sums_in_loops.py)
+    d = np.empty(32 + B + 1)[32:]
     scratch = Scratch(
-        np.empty(K), np.empty(K), np.empty(B + 1), np.empty(B + 1), np.empty(B),
+        np.empty(K), np.empty(K), d, np.empty(B + 1), np.empty(B),
         np.empty((1, B)), np.full(B, -2),
     )  # fmt: skip
     if first == 0:

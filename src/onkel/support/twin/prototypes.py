@@ -201,10 +201,11 @@ def _merge(m, n, size, gamma, twins, row):
         gram[m, i] = row[i]
         gram[i, m] = row[i]
     for k in range(A.shape[0]):
-        outputs[k, m] = 0.0
+        others = 0.0
         for i in range(size):
             if i != m:
-                outputs[k, m] += A[k, i] * gram[m, i]
+                others += A[k, i] * gram[m, i]
+        outputs[k, m] = others
         # slot m's own part is added below, to all outputs at once
     _shift_outputs(m, size, 1.0, twins)
 
