@@ -24,7 +24,7 @@ COLUMNS = {
     "when": st.one_of(st.none(), YEARS.map(datetime.isoformat)),
 }
 ROWS = st.lists(
-    st.fixed_dictionaries({}, optional=COLUMNS).filter(bool), min_size=20, max_size=40
+    st.fixed_dictionaries({}, optional=COLUMNS).filter(bool), min_size=15, max_size=30
 ).map(lambda rows: [{**row, "b": row.get("b", 0.5)} for row in rows])
 
 
@@ -100,7 +100,7 @@ def test_the_model_of_a_file_of_live_and_of_a_loop_is_one(
 
 
 @pytest.mark.parametrize(("name", "task", "how"), SECOND_ORDER, ids=str)
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=4, deadline=None)
 @given(rows=ROWS, seed=st.integers(0, 99))
 def test_a_block_rounds_in_another_order_and_no_more(name, task, how, rows, seed):
     y = labels(task, np.random.default_rng(seed).normal(size=len(rows)).tolist())
