@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
 from onkel.columns.target_means import TargetMeans
-from onkel.pipeline.widening import Widening
+from onkel.pipeline.inputs import Inputs
 
 
 def _equal(a: TargetMeans, b: TargetMeans) -> bool:
@@ -59,6 +61,28 @@ def test_a_prediction_makes_no_room():
     assert str(means.get_state()) == str(before)
 
 
+def _inputs(coded: dict[int, int], kind: str) -> Inputs:
+    """The learner's columns, three first ones and ``coded`` among all."""
+    encoder = SimpleNamespace(statistics=True, codes=coded, layout=SimpleNamespace(n_first=3))
+    return Inputs(encoder, "regression" if kind == "numbers" else "classification")
+
+
+@pytest.mark.parametrize("n", [1, 2])
+def test_after_an_undone_block_others_come_in_the_places(n):
+    inputs = _inputs({1: 1}, "numbers")
+    X = np.zeros((2 + n, 6))
+    X[:2, 0], X[:2, 1] = 1.0, 3.0
+    inputs.learn(X[:2], np.arange(2.0), 0)
+    mark = inputs.mark(X[2:])
+    X[2:, 4] = 7.0
+    inputs.learn(X[2:], np.zeros(n), 0)
+    inputs.go_back(mark)
+    X[2:, 4], X[2:, 5] = 0.0, 8.0
+    (segment,) = inputs.learn(X[2:], np.zeros(n), 0)
+    assert inputs.late == [(5, 0)]
+    assert segment.X[:, 3:].tolist() == [[8.0]] * n
+
+
 @pytest.mark.parametrize("kind", ["numbers", "many classes"])
 @pytest.mark.parametrize("seed", range(4))
 def test_columns_get_the_same_places_row_by_row(kind, seed):
@@ -74,13 +98,13 @@ def test_columns_get_the_same_places_row_by_row(kind, seed):
     X[:50, 6] = 0.0
     X[:, 8:] = np.where(rng.random((n, 4)) < 0.5, rng.integers(1, 300, (n, 4)), 0)
     X[:70, 8:] = 0.0
-    rows, block = (Widening(kind != "numbers", 3) for _ in range(2))
-    segments = block.learn(X, y, coded)
+    rows, block = (_inputs(coded, kind) for _ in range(2))
+    segments = block.learn(X, y, 0)
     wide = np.concatenate(
         [np.pad(s.X, ((0, 0), (0, 3 + len(block.late) - s.X.shape[1]))) for s in segments]
     )
     for t in range(n):
-        (segment,) = rows.learn(X[t : t + 1], y[t : t + 1], coded)
+        (segment,) = rows.learn(X[t : t + 1], y[t : t + 1], 0)
         assert segment.late == len(rows.late)
         width = segment.X.shape[1]
         assert np.array_equal(segment.X[0], wide[t, :width])
@@ -88,6 +112,6 @@ def test_columns_get_the_same_places_row_by_row(kind, seed):
         # a row that lacks the last columns has zeros there
         some = X[t : t + 1, : int(rng.choice([7, 8, d]))]
         both = np.concatenate([some, some])
-        assert np.array_equal(rows.now(some, coded)[0], rows.now(both, coded)[1])
+        assert np.array_equal(rows.now(some)[0], rows.now(both)[1])
     assert rows.late == block.late
     assert _equal(rows.means, block.means)

@@ -139,13 +139,13 @@ def test_a_file_whose_words_do_not_follow_each_other_is_refused(change):
 def test_a_refused_row_leaves_no_trace_in_the_words():
     rows, y = reviews()
     model = model_of(rows, y)
-    before = model._inputs._widening.means.get_state()
+    before = model._inputs.means.get_state()
     for bad in ({"said": "fine new words", "x": "no number"}, {"said": "fine", "x": math.inf}):
         with pytest.raises(onkel.DataError):
             model.partial_fit([bad, {"said": "lovely tea", "x": 0.0}], ["good", "bad"])
         with pytest.raises(onkel.DataError):
             model.partial_fit(bad, ["good"])
-    after = model._inputs._widening.means.get_state()
+    after = model._inputs.means.get_state()
     np.testing.assert_equal(after["counts"], before["counts"])
 
 
@@ -162,7 +162,7 @@ def test_merged_parts_have_counted_the_words_of_all_rows():
         {k: v[200:] for k, v in rows.items()}, y[200:]
     )
     one.merge(other, since=sample)
-    merged, counted = (model._inputs._widening.means for model in (one, whole))
+    merged, counted = (model._inputs.means for model in (one, whole))
     assert merged.counts.keys() == counted.counts.keys()
     for name, counts in counted.counts.items():
         np.testing.assert_array_equal(merged.counts[name], counts)

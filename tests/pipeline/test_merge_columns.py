@@ -47,7 +47,7 @@ def test_counts_scales_and_sums_are_those_of_one_pass(sample, parts):
     assert whole.n_rows == one.n_rows == 1200
     assert whole.describe_columns() == one.describe_columns()
     assert (whole.scaler.center_ == sample.scaler.center_).all()
-    means = [model._inputs._widening.means for model in (whole, one)]
+    means = [model._inputs.means for model in (whole, one)]
     for name, counts in means[1].counts.items():
         np.testing.assert_array_equal(means[0].counts[name], counts)
         np.testing.assert_allclose(means[0].sums[name], means[1].sums[name], atol=1e-9)
@@ -69,7 +69,7 @@ def test_a_fixed_model_takes_no_new_column_or_category(sample, tmp_path):
     assert model.estimator.n_features_in_ == d
     assert model.merge(other, since=again).n_rows == 500
     # but its target mean is learned under its hash
-    means = model._inputs._widening.means
+    means = model._inputs.means
     assert max(counts.max() for counts in means.counts.values()) >= 50
 
 

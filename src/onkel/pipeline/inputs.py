@@ -1,39 +1,109 @@
-"""The learner's columns: encoded rows as they are, or widened where the encoder has statistics."""
+"""The learner's columns: encoded rows as they are, or with target means in the place of codes.
+
+A column that comes in mid-stream was 0 so far. So it needs no place among the learner's columns
+before its first nonzero value. Places are given in the order of the rows with these first values,
+and so do not depend on the blocks.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from onkel.annotations import Matrix
 from onkel.columns.encoding import Encoder
+from onkel.columns.target_means import TargetMeans
 from onkel.merging import require_same
-from onkel.pipeline.widening import Segment, Widening, codes_of
-from onkel.state import State, inside, require
+from onkel.state import Array, State, check, inside, require
+
+#: the encoded columns that hold codes, each with how many, from it on, belong together
+Codes = dict[int, int]
+
+
+class Segment(NamedTuple):
+    """Consecutive rows with the same columns: where they start, and how many columns are late."""
+
+    start: int
+    X: Matrix
+    y: np.ndarray
+    late: int
+
+
+class Places:
+    """Where each of the learner's columns comes from, looked up once for many rows.
+
+    ``key``: the encoded columns d, how many columns are late, the statistics of a code J, and the
+    columns with codes, with how many follow each other.
+    """
+
+    open: list[int]
+
+    def __init__(self, key: tuple[int, int, int, Codes], n_first: int, late: Matrix) -> None:
+        self.key = key
+        d, _, n_means, codes = key
+        held, coded = set(late), _all_of(codes)
+        source = [*((j, 0) for j in range(n_first)), *late]
+        #: (column, code's column, statistic) of the columns that hold statistics
+        self.of_means: list[tuple[int, int, int]] = [
+            (at, j, k) for at, (j, k) in enumerate(source) if j in codes
+        ]
+        self.at_means: np.ndarray = np.array([at for at, _, _ in self.of_means], dtype=np.intp)
+        self._from = np.array([j if j < d else 0 for j, _ in source], dtype=np.intp)
+        self._lacking = np.array([at for at, (j, _) in enumerate(source) if j >= d], dtype=np.intp)
+        #: encoded columns, and statistics of codes, that have no place before their first value
+        self.open = [j for j in range(n_first, d) if j not in coded and (j, 0) not in held]
+        self._open = np.array(self.open, dtype=np.intp)
+        self.open_means: list[tuple[int, int]] = [
+            (j, k)
+            for j in codes
+            for k in range(n_means)
+            if (k or j >= n_first) and (j, k) not in held
+        ]
+
+    def copied(self, X: np.ndarray) -> np.ndarray:
+        """The columns of X (n, d) in their places; statistics are to be put in theirs."""
+        out = X.take(self._from, axis=1)
+        if len(self._lacking):
+            out[:, self._lacking] = 0.0
+        return out
+
+    def any_begins(self, X: np.ndarray) -> bool:
+        """Whether a column without a place has a value in the row X (1, d)."""
+        return bool(self.open) and bool(X.take(self._open).any())
 
 
 class Inputs:
     """The learner's columns: those of the encoder, or of the array if there is no encoder.
 
-    If the encoder has statistics, columns are added as categories come
-    (`Widening`); otherwise they are the encoder's own.
+    If the encoder has statistics, each of its first columns keeps its place, and others get one as
+    they begin.
     """
 
     def __init__(self, encoder: Encoder | None, task: str) -> None:
         self.encoder = encoder
         self._task = task
-        self._widening: Widening | None = None
+        #: whether new columns get no place
+        self.fixed = False
+        self._begin()
+
+    def _begin(self) -> None:
+        """Have learned no row."""
+        #: the encoder's first columns; None without statistics, and before the first row
+        self.n_first: int | None = None
+        #: the learner's columns after the first ones: the encoder's column, and the index of its
+        #: statistic (0 also for a column without statistics)
+        self.late: list[tuple[int, int]] = []
+        self.means: TargetMeans = TargetMeans(self._task == "classification")
+        self._known_places: Places | None = None
 
     @property
     def names(self) -> list[str]:
         """Names of the learner's columns; empty without an encoder."""
         names = [] if self.encoder is None else self.encoder.feature_names
-        widening = self._widening
-        if widening is None:
+        if self.n_first is None:
             return names
-        late = [names[j] + (f" {k + 1}" if k else "") for j, k in widening.late]
-        return names[: widening.n_first] + late
+        return names[: self.n_first] + [names[j] + (f" {k + 1}" if k else "") for j, k in self.late]
 
     @property
     def n_late(self) -> int:
@@ -42,7 +112,8 @@ class Inputs:
 
     def encoded(self, j: int) -> int:
         """The encoder's feature that the learner's column j comes from."""
-        return j if self._widening is None else self._widening.column(j)
+        first = self.n_first
+        return j if first is None or j < first else self.late[j - first][0]
 
     def by_column(self, d: int) -> list[np.ndarray]:
         """For each input column, the indices of the learner's d columns made from it."""
@@ -57,16 +128,21 @@ class Inputs:
         """Whether any of these columns comes from a new input column, not from a new category."""
         if self.encoder is None:
             return True
-        layout, widening = self.encoder.layout, self._widening
-        known = widening.n_first + len(widening.late) if widening else len(layout)
+        layout = self.encoder.layout
+        known = len(layout) if self.n_first is None else self.n_first + len(self.late)
         own = [self.encoded(j) for j in columns if j < known]
         return len(own) < len(columns) or any(layout.is_first(j) for j in own)
 
     def now(self, X: Matrix) -> Any:
         """The learner's rows for encoded rows X, by everything learned so far."""
-        if self._widening is None or self.encoder is None:
+        if self.n_first is None:
             return X
-        return self._widening.now(X, self.encoder.codes)
+        codes = self._codes(X)
+        if not codes and not self.late and X.shape[1] == self.n_first:
+            return X
+        if len(X) == 1:
+            return self._placed_row(X, self.means.row_now(_codes_of_row(X, codes)), codes)
+        return self._placed(X, self.means.now(_codes_of(X, codes)) if codes else {}, codes)
 
     def as_tables(self) -> tuple[list[tuple[int, int]], dict[int, np.ndarray]]:
         """The mapping of :meth:`now`, as tables.
@@ -74,10 +150,10 @@ class Inputs:
         For each learner's column the encoder's feature, and the index of its statistic; then the
         statistics (codes, J) of each code, by the feature that holds the codes.
         """
-        if self._widening is None:
+        n = self.n_first
+        if n is None:
             n = 0 if self.encoder is None else self.encoder.n_features
-            return [(j, 0) for j in range(n)], {}
-        return self._widening.places(), self._widening.means.by_code()
+        return [*((j, 0) for j in range(n)), *self.late], self.means.by_code()
 
     def learn(self, X: Matrix, y: np.ndarray, late: int) -> list[Segment]:
         """The learner's rows for encoded rows X (n, d), each by the rows before it; learn them.
@@ -87,68 +163,155 @@ class Inputs:
         """
         if self.encoder is None or not self.encoder.statistics:
             return [Segment(0, X, y, late)]
-        if self._widening is None:
-            self._widening = Widening(self._task == "classification", self.encoder.layout.n_first)
-        return self._widening.learn(X, y, self.encoder.codes)
+        if self.n_first is None:
+            self.n_first = self.encoder.layout.n_first
+        codes, first = self._codes(X), self.n_first
+        if len(X) == 1:
+            return [Segment(0, self._learn_row(X, y[0], codes), y, len(self.late))]
+        means = self.means.learn(_codes_of(X, codes), y)
+        held = len(self.late)
+        rows = self._find_places(X, means, _all_of(codes))
+        out = self._placed(X, means, codes)
+        starts = sorted({0, *rows})
+        ends = [*starts[1:], len(X)]
+        widths = [held + sum(row <= start for row in rows) for start in starts]
+        return [
+            Segment(a, np.ascontiguousarray(out[a:b, : first + n]), y[a:b], n)
+            for a, b, n in zip(starts, ends, widths, strict=True)
+        ]
+
+    def _codes(self, X: Matrix) -> Codes:
+        """The columns of X that hold codes."""
+        assert self.encoder is not None
+        codes, d = self.encoder.codes, X.shape[1]
+        return codes if not codes or max(codes) < d else {j: m for j, m in codes.items() if j < d}
+
+    def _learn_row(self, X: np.ndarray, label: object, codes: Codes) -> np.ndarray:
+        """As :meth:`learn`, of one row X (1, d)."""
+        means = self.means.learn_row(_codes_of_row(X, codes), label)
+        if not self.fixed:
+            places = self._places(X.shape[1], codes)
+            begin = [(j, 0) for j in places.open if X[0, j] != 0.0] if places.any_begins(X) else []
+            begin += [
+                (j, k) for j, k in places.open_means if k < len(means[j]) and means[j][k] != 0.0
+            ]
+            self.late += sorted(begin)
+        return self._placed_row(X, means, codes)
+
+    def _find_places(
+        self, X: np.ndarray, means: dict[int, np.ndarray], coded: set[int]
+    ) -> list[int]:
+        """Give places to columns that begin in these rows; return where they begin."""
+        if self.fixed:
+            return []
+        held, first = set(self.late), self.n_first or 0
+        new: list[tuple[int, int, int]] = []
+        for j in range(first, X.shape[1]):
+            if (j, 0) not in held and (j in means or j not in coded):
+                values = means[j][:, :1] if j in means else X[:, j : j + 1]
+                new += [(row, j, 0) for row in _first_rows(values)]
+        for j, own in means.items():
+            for k in range(1, own.shape[1]):
+                if (j, k) not in held:
+                    new += [(row, j, k) for row in _first_rows(own[:, k : k + 1])]
+        new.sort()
+        self.late += [(j, k) for _, j, k in new]
+        return [row for row, _, _ in new]
+
+    def _placed(self, X: np.ndarray, means: dict[int, np.ndarray], codes: Codes) -> np.ndarray:
+        places = self._places(X.shape[1], codes)
+        out = places.copied(X)
+        with np.errstate(over="ignore"):
+            for at, j, k in places.of_means:
+                out[:, at] = means[j][:, k] if k < means[j].shape[1] else 0.0
+        return out
+
+    def _placed_row(self, X: np.ndarray, means: dict[int, list[float]], codes: Codes) -> np.ndarray:
+        places = self._places(X.shape[1], codes)
+        out = places.copied(X)
+        if places.of_means:
+            found = [means[j][k] if k < len(means[j]) else 0.0 for _, j, k in places.of_means]
+            with np.errstate(over="ignore"):
+                out[0, places.at_means] = found
+        return out
+
+    def _places(self, d: int, codes: Codes) -> Places:
+        """Where the learner's columns come from, for rows of d encoded columns."""
+        key = d, len(self.late), self.means.n_means, codes
+        if self._known_places is None or self._known_places.key != key:
+            self._known_places = Places(key, self.n_first or 0, self.late)
+        return self._known_places
+
+    # ---- undoing, and columns of several parts of a stream -------------------------------------
 
     def mark(self, X: Matrix) -> Any:
         """What :meth:`go_back` needs to undo the learning of the rows X."""
-        if self._widening is None or self.encoder is None:
+        if self.n_first is None:
             return None
-        codes = codes_of(X, self.encoder.codes)
-        return self._widening, len(self._widening.late), self._widening.means.mark(codes)
+        return len(self.late), self.means.mark(_codes_of(X, self._codes(X)))
 
     def go_back(self, mark: Any) -> None:
         """Forget what was learned since the mark."""
-        self._widening = None
-        if mark is not None:
-            self._widening, n_late, means = mark
-            del self._widening.late[n_late:]
-            self._widening.means.go_back(means)
-
-    # ---- columns of several parts of a stream --------------------------------------------------
+        if mark is None:
+            self._begin()
+            return
+        n_late, means = mark
+        del self.late[n_late:]
+        self.means.go_back(means)
+        # others may come in the places of the columns that are gone
+        self._known_places = None
 
     def fix(self) -> None:
         """Fix columns and categories; the target means continue to learn."""
         if self.encoder is not None:
             self.encoder.fix()
-        if self._widening is not None:
-            self._widening.fixed = True
+        self.fixed = True
 
     def require_alike(self, other: Inputs) -> None:
         """Raise MergeError, naming the difference, unless both make the same columns of a row."""
         require_same("the columns", *map(_encoding, (self, other)))
-        places = (own._widening and own._widening.late for own in (self, other))
-        require_same("the places of the columns", *places)
+        require_same("the places of the columns", self.late, other.late)
 
     def take_in(self, other: Inputs, origin: Inputs | None) -> None:
         """Add the counts of ``other``, which is alike, since both were ``origin`` (if given)."""
         if self.encoder is not None and other.encoder is not None:
             gaps = None if origin is None or origin.encoder is None else origin.encoder.layout.gaps
             self.encoder.layout.add_gaps(other.encoder.layout.gaps, gaps)
-        if self._widening is not None and other._widening is not None:
-            means = None if origin is None or origin._widening is None else origin._widening.means
-            self._widening.means.take_in(other._widening.means, means)
+        self.means.take_in(other.means, None if origin is None else origin.means)
 
     # ---- state ---------------------------------------------------------------------------------
 
     def get_state(self) -> State | None:
         """A copy of what was learned; the encoder is not part of it."""
-        return None if self._widening is None else self._widening.get_state()
+        if self.n_first is None:
+            return None
+        late = np.array(self.late, dtype=np.int64).reshape(-1, 2)
+        return {"means": self.means.get_state(), "n_first": self.n_first, "late": late}
 
     def set_state(self, state: State, known: int | None) -> None:
         """Restore "widening" from a model's state; its rows have ``known`` columns so far."""
         with inside(state, "widening") as widening:
-            if widening is not None:
-                require(known is not None, "is for a model that has seen rows")
-                assert known is not None
-                require(self.encoder is not None, "is for an encoder, and there is none")
-                assert self.encoder is not None
-                sizes = self.encoder.layout.n_first, self.encoder.n_features
-                self._widening = own = Widening.from_state(widening, *sizes, self._task)
-                own.fixed = self.encoder.fixed
-                wide = own.n_first + len(own.late)
-                require(wide <= known, f"late: the rows have {known} columns, not {wide}")
+            if widening is None:
+                return
+            require(known is not None, "is for a model that has seen rows")
+            require(self.encoder is not None, "is for an encoder, and there is none")
+            assert known is not None
+            encoder = self.encoder
+            assert encoder is not None
+            late = Array(np.int64, ("late", 2), low=0, high=encoder.n_features - 1)
+            check(widening, {"late": late})
+            self.n_first = encoder.layout.n_first
+            right = widening.get("n_first") == self.n_first
+            require(right, f"n_first: must be {self.n_first}")
+            with inside(widening, "means") as means:
+                self.means.set_state(means)
+            right = self.means.of_classes == (self._task == "classification")
+            require(right, f"means: are not those of a {self._task}")
+            self.late = [(j, k) for j, k in widening["late"].tolist()]
+            require(len(set(self.late)) == len(self.late), "late: holds a column twice")
+            wide = self.n_first + len(self.late)
+            require(wide <= known, f"late: the rows have {known} columns, not {wide}")
+            self.fixed = encoder.fixed
 
 
 def _encoding(inputs: Inputs) -> Any:
@@ -158,3 +321,29 @@ def _encoding(inputs: Inputs) -> Any:
     state = inputs.encoder.get_state()
     own = {name: value for name, value in state["layout"].items() if name != "gaps"}
     return {**state, "layout": own}
+
+
+def _all_of(codes: Codes) -> set[int]:
+    """All columns that hold codes."""
+    return {j + i for j, m in codes.items() for i in range(m)}
+
+
+def _codes_of(X: np.ndarray, codes: Codes) -> dict[int, np.ndarray]:
+    """The codes (n, m) in rows X (n, d), by the first of their columns."""
+    return {j: X[:, j : j + m] for j, m in codes.items()}
+
+
+def _codes_of_row(X: np.ndarray, codes: Codes) -> dict[int, int | list[int]]:
+    """The codes of one row X (1, d), by the first of their columns: one, or several."""
+    if not codes:
+        return {}
+    found: dict[int, int | list[int]] = {}
+    found |= zip(codes, map(int, X.take(list(codes)).tolist()), strict=True)
+    several = {j: m for j, m in codes.items() if m > 1}
+    return found | {j: [int(c) for c in X[0, j : j + m].tolist()] for j, m in several.items()}
+
+
+def _first_rows(values: np.ndarray) -> list[int]:
+    """The first row whose value is not 0, if there is one."""
+    there = (values != 0.0).any(axis=1)
+    return [int(np.argmax(there))] if there.any() else []

@@ -17,10 +17,9 @@ from onkel.learners.checking import by_group
 from onkel.learners.labels import targets
 from onkel.learners.predictions import Predictions, joined
 from onkel.numerics.arrays import with_zero_columns
-from onkel.pipeline.inputs import Inputs
+from onkel.pipeline.inputs import Inputs, Segment
 from onkel.pipeline.sample import SampledRows
 from onkel.pipeline.statistics import RunningStatistics, is_fitted
-from onkel.pipeline.widening import Segment
 
 
 class Parts(Protocol):
