@@ -146,5 +146,5 @@ def test_sign_projection_takes_columns_that_come_later():
 def test_identity_with_and_without_intercept():
     np.testing.assert_array_equal(IdentityFeatures(False).fit_transform(X), X)
     assert (IdentityFeatures().fit_transform(X)[:, -1] == 1.0).all()
-    with pytest.raises(ValueError, match="map='fourie' is not one of 'identity'"):
+    with pytest.raises(ValueError, match=r"map='fourie' is not one of .*; did you mean 'fourier'"):
         make_map("fourie")
