@@ -121,10 +121,10 @@ class Notes:
         """Does nothing: only progress lines show this."""
 
     def pause(self) -> None:
-        """Does nothing, either."""
+        """Does nothing: only progress lines stand still meanwhile."""
 
     def reached(self, share: float) -> None:
-        """Nor does this."""
+        """Does nothing: only progress lines show how far a fit is."""
 
 
 def watched(blocks: Stream, title: str, total: int | None) -> Iterator[Block]:
