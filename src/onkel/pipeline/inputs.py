@@ -84,7 +84,7 @@ class Inputs:
         self.encoder = encoder
         self._task = task
         #: whether new columns get no place
-        self.fixed = False
+        self.fixed: bool = False
         self._begin()
 
     def _begin(self) -> None:
