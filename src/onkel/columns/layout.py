@@ -35,6 +35,8 @@ from onkel.state import (
     require,
 )
 
+# Parts of a text whose values share words.
+_OF_WORDS = range(WORDS, WORDS + MOST_WORDS)
 #: the fields of the columns, in their order, by their names in a state
 _OF_A_COLUMN = {
     "names": Text(),
@@ -161,7 +163,7 @@ class Layout(Stateful):
     def next_parts(self, column: int) -> Sequence[int]:
         """The parts that a column gets with its first value, or its first other value."""
         if column in self.words and self.get(column, WORDS) < 0:
-            return range(WORDS, WORDS + MOST_WORDS)
+            return _OF_WORDS
         if not self.waits(column):
             return ()
         return range(len(TIME_PARTS)) if self.columns[column].kind == "time" else (VALUE,)
@@ -253,9 +255,7 @@ class Layout(Stateful):
         times = [k for k, column in enumerate(self.columns) if column.kind == "time"]
         whole = {k: range(len(TIME_PARTS)) for k in times if not self.waits(k)}
         whole |= {
-            k: range(WORDS, WORDS + MOST_WORDS)
-            for k in self.words
-            if any((k, part) in self._at for part in range(WORDS, WORDS + MOST_WORDS))
+            k: _OF_WORDS for k in self.words if any((k, part) in self._at for part in _OF_WORDS)
         }
         for k, own in whole.items():
             at = {self.get(k, part) - part for part in own}
@@ -269,7 +269,7 @@ class Layout(Stateful):
             n = len(TIME_PARTS) if self.columns[k].kind == "time" else 1 + (k in self.repeated)
             return range(GAP, n)
         if k in self.words:
-            return [CODE, *range(WORDS, WORDS + MOST_WORDS)]
+            return [CODE, *_OF_WORDS]
         if self.statistics:
             return range(len(own.codes) + 1)
         return range(1, own.room + 1 + own.n_hash)

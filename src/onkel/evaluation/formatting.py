@@ -41,7 +41,7 @@ def duration(seconds: float) -> str:
         return f"{1000 * seconds:.3g} ms"
     if seconds < 60:
         return f"{seconds:.1f} s"
-    return f"{int(seconds) // 60} min {int(seconds) % 60:02d} s"
+    return clock(int(seconds))
 
 
 def label_text(label: object) -> str:

@@ -233,6 +233,14 @@ class RowsSince(Stateful):
         n = self.count
         return np.asarray(dtrtrs(self._L[:n, :n], self._U[:n] @ U, lower=1)[0]).T
 
+    def products(self, U: np.ndarray, gram: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """:meth:`rows_of_L`, and Z P Zᵀ of the rows, lower triangle (n, n).
+
+        ``gram``: UᵀU, its lower triangle, which is returned where no row came before.
+        """
+        L21 = self.rows_of_L(U)
+        return L21, gram - L21 @ L21.T if L21.size else gram
+
     def innovations(
         self, U: np.ndarray, gram: np.ndarray, residual: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -240,8 +248,7 @@ class RowsSince(Stateful):
 
         ``gram``: UᵀU, its lower triangle, which may be overwritten.
         """
-        L21 = self.rows_of_L(U)
-        S = gram - L21 @ L21.T if L21.size else gram
+        L21, S = self.products(U, gram)
         if len(S) == 1:
             S += 1.0
         else:

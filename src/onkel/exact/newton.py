@@ -90,8 +90,7 @@ class RecursiveNewton(RecursiveLeastSquares):
         used, n = weight > 0.0, len(Z)
         fade = self.forgetting ** -(self.since.count + np.cumsum(used)).astype(np.float64)
         U, gram = self._transposed(Z)
-        L21 = self.since.rows_of_L(U)
-        G = gram - L21 @ L21.T if L21.size else gram
+        L21, G = self.since.products(U, gram)
         F = np.ascontiguousarray(Z @ self.w0 + L21 @ self.since.v)
         L, v, s, goal = np.zeros((n, n)), np.zeros(F.shape), np.zeros(n), np.zeros(F.shape)
         _learn_in_order(np.ascontiguousarray(G), F, _indicators(Y), weight, fade, L, v, s, goal)

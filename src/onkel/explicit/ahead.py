@@ -57,13 +57,15 @@ class Ahead:
             return finished(self._work)
 
 
-def _refit(model: Any, rows: int, due: int) -> Generator[float, None, Any]:
+def _refit(model: Any, rows: int, due: int | None) -> Generator[float, None, Any]:
+    """The model after the fit on ``rows`` that is ``due`` (None: the last); yields shares done."""
     first = tuple(part[:rows] for part in model.warmup.rows())
     new = yield from _scaled(model.fit_anew(*first, due))
     yield _OF_FIT
+    n = rows if due is None else due
     replay, start = new.replay(), 0
-    while start < due:
-        end = min(start + _REPLAYED, due)
+    while start < n:
+        end = min(start + _REPLAYED, n)
         if model.warmup.count < end:
             # wait until the rows have come
             yield 1.0
@@ -74,7 +76,7 @@ def _refit(model: Any, rows: int, due: int) -> Generator[float, None, Any]:
             continue
         replay.learn(*(part[start:end] for part in model.warmup.rows()))
         start = end
-        yield _OF_FIT + (1.0 - _OF_FIT) * end / due
+        yield _OF_FIT + (1.0 - _OF_FIT) * end / n
     replay.finish()
     return new
 
@@ -82,25 +84,7 @@ def _refit(model: Any, rows: int, due: int) -> Generator[float, None, Any]:
 def fitted_last(model: Any) -> Any:
     """The model after the last fit of its map on all rows kept, which it has learned again."""
     with one_blas_thread():
-        rows = model.warmup.rows()
-        new = finished(_told(_scaled(model.fit_anew(*rows, None))))
-        replay, n = new.replay(), len(rows[1])
-        for start in range(0, n, _REPLAYED):
-            replay.learn(*(part[start : start + _REPLAYED] for part in rows))
-            reached(_OF_FIT + (1.0 - _OF_FIT) * start / n)
-        replay.finish()
-    return new
-
-
-def _told(fit: Generator[float, None, Any]) -> Generator[float, None, Any]:
-    """The fit, which tells how much of it is done."""
-    while True:
-        try:
-            share = next(fit)
-        except StopIteration as end:
-            return end.value
-        reached(share)
-        yield share
+        return finished(_refit(model, model.warmup.count, None), reached)
 
 
 def _scaled(fit: Generator[float, None, Any]) -> Generator[float, None, Any]:

@@ -70,8 +70,7 @@ class Contest:
         calls = []
         for entry, seed in parts:
             title = entry.name if runs == 1 else f"{entry.name} {seed - self.seed + 1}/{runs}"
-            progress = RunProgress(console, title, total=total, table=False)
-            watch = progress if jobs == 1 else None
+            watch = RunProgress(console, title, total=total, table=False) if jobs == 1 else None
             calls.append(partial(own._run_one, entry, seed, rows, limit, watch))
         made: Iterable[Any] = in_processes(calls, jobs)
         if jobs > 1:
