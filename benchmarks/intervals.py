@@ -49,12 +49,14 @@ METHODS = {
 def measured(of: Record, first: int, level: float = 0.9) -> dict[str, dict]:
     """The measures of each method, from row ``first`` on."""
     p, y = of["p"], of["y"]
-    told = {name: method(p, y, 1.0 - level) for name, method in METHODS.items()}
+    bounds_of = {name: method(p, y, 1.0 - level) for name, method in METHODS.items()}
     if "std" in of:
         std = of["std"]
-        told["by own deviation"] = conformal.tracking(p / std, y / std, 1.0 - level) * std[:, None]
+        bounds_of["by own deviation"] = (
+            conformal.tracking(p / std, y / std, 1.0 - level) * std[:, None]
+        )
     found = {}
-    for name, bounds in told.items():
+    for name, bounds in bounds_of.items():
         score = IntervalScore(level)
         score.add(y[first:], bounds[first:])
         found[name] = score.summary() | {"most_window": most_window(y[first:], bounds[first:])}

@@ -123,8 +123,8 @@ def run(learner: str, how: tuple[str, ...], seconds: float, most: int = 40_000) 
                 n = len(waited)
                 spent = f"{1e6 * (cpu(service.pid) - before) / n:.0f}"
                 shares = np.percentile(1e3 * np.array(waited), [50, 99, 99.9])
-                told = (f"{share:.1f}" for share in shares)
-                line(learner, path, f"{rate:,.0f}", *told, spent)
+                shown = (f"{share:.1f}" for share in shares)
+                line(learner, path, f"{rate:,.0f}", *shown, spent)
         finally:
             service.send_signal(signal.SIGTERM)
             service.wait(60)

@@ -67,13 +67,13 @@ def groups(n: int, rows: int) -> None:
     X, level = rng.normal(size=(rows, 5)), rng.normal(size=n)
     y = np.sin(X[:, 0]) + level[key] + 0.3 * rng.normal(size=rows)
     head("series", "rows", "memory", "RMSE", "seconds", "MB")
-    for told, more in (("none", None), ("one", {}), ("each", {"groups": key})):
+    for label, more in (("none", None), ("one", {}), ("each", {"groups": key})):
         model = OnlineKernelRegressor(speed="fast", memory=False if more is None else "auto")
         began = time.process_time()
         before = model.predict_then_learn(X, y, **(more or {}))
         spent = f"{time.process_time() - began:.1f}"
         size = f"{model.nbytes_ / 1e6:.1f}"
-        line(f"{n:,}", f"{rows:,}", told, f"{error(before, y, False):.4g}", spent, size)
+        line(f"{n:,}", f"{rows:,}", label, f"{error(before, y, False):.4g}", spent, size)
 
 
 def main() -> None:

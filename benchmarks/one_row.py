@@ -77,7 +77,7 @@ def timed(*calls: Callable[[], object]) -> list[tuple[int, int]]:
     return taken
 
 
-def told(name: str, taken: list[list[tuple[int, int]]], own: list[float]) -> None:
+def show(name: str, taken: list[list[tuple[int, int]]], own: list[float]) -> None:
     """Print a line of the table."""
     cells = []
     for (passed, cpu), alone in zip(np.array(taken).transpose(1, 2, 0) / 1e3, own, strict=True):
@@ -115,7 +115,7 @@ def run(rows: Rows, learners: dict[str, dict[str, Any]]) -> None:
         taken = []
         for x, y in timed_rows:
             taken.append(timed(lambda: model.predict_one(x), lambda: model.learn_one(x, y)))  # noqa: B023
-        told(name, taken, alone(model, timed_rows, late=False))
+        show(name, taken, alone(model, timed_rows, late=False))
         late, taken = LateLabels(model), []
         for t, (x, _) in enumerate(timed_rows):
             before = timed_rows[t - LATE][1]
@@ -123,7 +123,7 @@ def run(rows: Rows, learners: dict[str, dict[str, Any]]) -> None:
             if t >= LATE:
                 calls.append(lambda: late.learn(t - LATE, before))  # noqa: B023
             taken.append(timed(*calls))
-        told(f"{name}, late labels", taken[LATE:], alone(model, timed_rows, late=True))
+        show(f"{name}, late labels", taken[LATE:], alone(model, timed_rows, late=True))
     for kind in ("logistic", "forest") if len(learners) == len(LEARNERS) else ():
         pipeline = river(kind)
         for x, y in rows[:WARM]:
@@ -135,7 +135,7 @@ def run(rows: Rows, learners: dict[str, dict[str, Any]]) -> None:
             )
             for x, y in rows[WARM:]
         ]
-        told(f"River {kind}", taken, nothing)
+        show(f"River {kind}", taken, nothing)
 
 
 def main() -> None:

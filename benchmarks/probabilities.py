@@ -6,7 +6,7 @@
 Folders as for ``benchmarks.tables`` and ``benchmarks.intervals``. Each file is learned in one pass,
 and every row is predicted before it is learned. The calibration error is the mean, over rows, of
 |probability - share that was right| in 20 bins of the predicted class's probability. *by chance*:
-its mean if each row were right with exactly the probability that was told.
+its mean if each row were right with exactly the probability that was given.
 
 ``--keep``: what was predicted is kept there, and read the next time.
 ``--rivals``: LightGBM with its defaults, in two ways. It is learned from the first four fifths, and
@@ -65,9 +65,9 @@ def show(name: str, s: np.ndarray, codes: np.ndarray, past: Record, last_fifth: 
     """A line: all rows, the last fifth, and the rival on the last fifth and from the past."""
     # before a second class has come, there is nothing to tell apart
     first = int((codes != codes[0]).argmax()) + 1
-    told = Calibration().learn(s[first:], codes[first:], np.ones(len(codes) - first))
+    predicted = Calibration().learn(s[first:], codes[first:], np.ones(len(codes) - first))
     right = ((s[:, 0] >= 0.0) if s.shape[1] == 1 else s.argmax(axis=1)) == codes
-    values = np.column_stack([np.pad(told, ((first, 0), (0, 0))), right])
+    values = np.column_stack([np.pad(predicted, ((first, 0), (0, 0))), right])
     last = values[first + cut(len(codes) - first) :]
     shown = [*cells(*values[first:].T), by_chance(values[first:, 1])]
     shown += [*cells(*last.T), by_chance(last[:, 1]), *last_fifth]

@@ -46,8 +46,8 @@ def values(X: np.ndarray, y: np.ndarray, **params: str) -> Record:
 
 def scores(X: np.ndarray, y: np.ndarray, **params: str) -> Record:
     """Scores s (n, 1 or K) and class codes."""
-    told = OnlineKernelClassifier(**params).predictions_then_learn(X, y)
-    return {"s": told.scores, "codes": np.searchsorted(told.classes, y)}
+    predicted = OnlineKernelClassifier(**params).predictions_then_learn(X, y)
+    return {"s": predicted.scores, "codes": np.searchsorted(predicted.classes, y)}
 
 
 def scores_of_table(path: Path, target: str, **params: str) -> Record:

@@ -93,7 +93,7 @@ def learned(
         options = LearnOptions(sources=[str(path)], target=target, exclude=text)
     began = time.process_time()
     stream = options.open(shuffle=shuffle, random_state=SEED)
-    model, told, ys = None, [], []
+    model, predicted, ys = None, [], []
     for block in stream:
         if model is None:
             task, _ = choose_task(block.y, "auto")
@@ -104,10 +104,10 @@ def learned(
             model = StreamModel(estimator, encoder=stream.encoder)
             if categories.startswith("kernel"):
                 model._statistics.scaler = EquallyFar(stream.encoder)
-        told.append(model.learn(block))
+        predicted.append(model.learn(block))
         ys.append(block.y.astype(float) if model.task == "regression" else block.y)
     y = np.concatenate(ys)
-    return np.concatenate(told), y, len(y) / (time.process_time() - began)
+    return np.concatenate(predicted), y, len(y) / (time.process_time() - began)
 
 
 def rivals(path: Path, target: str) -> Iterator[tuple[str, float]]:
@@ -168,12 +168,12 @@ def main() -> None:
                 print(f"{name:12} {rival:10} {value:10.4g}", flush=True)
             continue
         setting = options.speed if options.learner == "okl" else options.learner
-        told, y, speed = learned(
+        predicted, y, speed = learned(
             path, targets[name], options.learner, options.speed, options.categories
         )
         how = f"{setting:10} {options.categories:10}"
         print(
-            f"{name:12} {how} {error(told, y):10.4g} {speed:8.0f} rows/s {len(y):8} rows",
+            f"{name:12} {how} {error(predicted, y):10.4g} {speed:8.0f} rows/s {len(y):8} rows",
             flush=True,
         )
 

@@ -38,10 +38,10 @@ def rows(path: Path, most: int) -> tuple[np.ndarray, np.ndarray, str]:
 def error(learner: str, scaling: str, X: np.ndarray, y: np.ndarray, task: str) -> float:
     """Of one pass, each row predicted before it is learned."""
     model = StreamModel(make_estimator(learner, task, {}, 0), scaling=scaling)
-    told = model.predict_then_learn(X, y)
+    predicted = model.predict_then_learn(X, y)
     if task == "classification":
-        return 100.0 * float(np.mean(told != y))
-    return float(np.sqrt(np.mean((told - y) ** 2)))
+        return 100.0 * float(np.mean(predicted != y))
+    return float(np.sqrt(np.mean((predicted - y) ** 2)))
 
 
 def main() -> None:

@@ -58,10 +58,10 @@ def error(X: np.ndarray, y: np.ndarray, n: int, speed: str) -> tuple[float, floa
     began = time.process_time()
     model.set_params(random_state=0).fit(X[:n], y[:n])
     seconds = time.process_time() - began
-    told = model.predict(X[n:])
+    predicted = model.predict(X[n:])
     if classes:
-        return 100.0 * float(np.mean(told != y[n:])), seconds
-    return float(np.sqrt(np.mean((told - y[n:]) ** 2)) / y.std()), seconds
+        return 100.0 * float(np.mean(predicted != y[n:])), seconds
+    return float(np.sqrt(np.mean((predicted - y[n:]) ** 2)) / y.std()), seconds
 
 
 def compare(name: str, X: np.ndarray, y: np.ndarray, n: int, matter: int = 0) -> None:

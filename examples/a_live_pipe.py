@@ -43,8 +43,8 @@ print(run.stdout.splitlines()[-1])
 # %%
 # Orders that were answered with bounds.
 
-told = [a for a in answers if a["prediction"] is not None]
-error = np.abs([price[a["id"]] - a["prediction"] for a in told])
+predicted = [a for a in answers if a["prediction"] is not None]
+error = np.abs([price[a["id"]] - a["prediction"] for a in predicted])
 mean = np.convolve(error, np.ones(50) / 50, "valid")
 plt.plot(np.arange(len(mean)) + 50, mean)
 plt.axhline(np.sqrt(2 / np.pi) * 8, color="#6b7785", linestyle="--", linewidth=1)

@@ -228,11 +228,11 @@ def _run_and_show(
 
 def _command() -> str:
     """What was typed; where runs are kept makes no difference to them."""
-    told = list(sys.argv[1:])
-    if "--cache" in told:
-        at = told.index("--cache")
-        told[at : at + 2] = []
-    return shlex.join(["python", "-m", "papers", *told])
+    arguments = list(sys.argv[1:])
+    if "--cache" in arguments:
+        at = arguments.index("--cache")
+        arguments[at : at + 2] = []
+    return shlex.join(["python", "-m", "papers", *arguments])
 
 
 def _show(part: Part) -> None:

@@ -101,8 +101,8 @@ class Rest:
 
     def loss(self, penalised: bool) -> float:
         """Σ ℓ_t(f*), or Σ L_t(f*)."""
-        told = float(hinge(self.Z @ self.w.T, self.y).sum())
-        return told + penalised * 0.5 * PENALTY * len(self.y) * float((self.w**2).sum())
+        total = float(hinge(self.Z @ self.w.T, self.y).sum())
+        return total + penalised * 0.5 * PENALTY * len(self.y) * float((self.w**2).sum())
 
 
 def _fourier(of: Rest, m: int, seed: int) -> tuple[float, float]:
@@ -119,8 +119,8 @@ def _fourier(of: Rest, m: int, seed: int) -> tuple[float, float]:
 
 
 @dataclass
-class _Told:
-    """What a pass of a Nyström learner tells: Σ L_t(w_t), and what the bounds ask."""
+class _Course:
+    """What a bound of a Nyström learner needs of its pass; `total` is Σ L_t(w_t)."""
 
     total: float = 0.0
     norm: float = 0.0
@@ -139,9 +139,9 @@ def _squared_norm(model: Any, stored: np.ndarray) -> float:
     return float(((W @ Gaussian().gram(S, S, GAMMA)) * W).sum())
 
 
-def _passed(model: Any, of: Rest, m: int) -> _Told:
+def _passed(model: Any, of: Rest, m: int) -> _Course:
     """One pass, row by row."""
-    told, stored = _Told(), np.empty((0, of.X.shape[1]))
+    course, stored = _Course(), np.empty((0, of.X.shape[1]))
     marks = set(((np.arange(_TERMS) + 0.5) * len(of.y) / _TERMS).astype(int))
     moving, W, w_best = hasattr(model, "threshold"), np.zeros((1, 0)), np.zeros((1, 0))
     more: dict[str, Any] = {"classes": np.arange(m)}
@@ -150,21 +150,21 @@ def _passed(model: Any, of: Rest, m: int) -> _Told:
         squared = _squared_norm(model, stored) if t else 0.0
         p = model.predict_then_learn(x, y, return_scores=True, **more).reshape(1, -1)
         more, loss = {}, hinge(p, y)[0]
-        told.total += 0.5 * PENALTY * squared + loss
-        told.norm = max(told.norm, squared**0.5)
+        course.total += 0.5 * PENALTY * squared + loss
+        course.norm = max(course.norm, squared**0.5)
         stored = np.concatenate([stored, x]) if loss > 0.0 else stored
         moves = model.map_.n_moves_ if moving else 0
-        if moving and (moves != told.moves or W.shape != model.coef_.shape):
+        if moving and (moves != course.moves or W.shape != model.coef_.shape):
             found = best(model.map_.transform(of.X), of.y)
             if W.shape == model.coef_.shape:
-                told.change = max(told.change, float(((model.coef_ - W) ** 2).sum()))
+                course.change = max(course.change, float(((model.coef_ - W) ** 2).sum()))
                 change = float(((found - w_best) ** 2).sum())
-                told.change_of_best = max(told.change_of_best, change)
+                course.change_of_best = max(course.change_of_best, change)
             w_best = found
-        told.moves, W = moves, model.coef_
+        course.moves, W = moves, model.coef_
         if moving and t in marks:
-            told.gaps += (gap(of.K, model.map_.transform(of.X)),)
-    return told
+            course.gaps += (gap(of.K, model.map_.transform(of.X)),)
+    return course
 
 
 def _nystroem(name: str, of: Rest, m: int) -> tuple[float, float]:
@@ -174,16 +174,16 @@ def _nystroem(name: str, of: Rest, m: int) -> tuple[float, float]:
     budget = round(2 * T**0.5)
     model = make(name, n_components=budget, rank=budget, learning_rate=of.eta, alpha=PENALTY,
                  **more, **_SHARED)  # fmt: skip
-    told = _passed(model, of, m)
+    course = _passed(model, of, m)
     Z = model.map_.transform(of.X)
-    steepest = (1.0 if m == 2 else 2.0**0.5) + PENALTY * told.norm
+    steepest = (1.0 if m == 2 else 2.0**0.5) + PENALTY * course.norm
     bound = float((best(Z, of.y) ** 2).sum()) / (2.0 * of.eta) + 0.5 * of.eta * steepest**2 * T
     if name == "nolana":
-        bound += told.moves * (told.change + told.change_of_best)
-        bound += float(np.mean(told.gaps)) / (2.0 * PENALTY)
+        bound += course.moves * (course.change + course.change_of_best)
+        bound += float(np.mean(course.gaps)) / (2.0 * PENALTY)
     else:
         bound += (1 if m == 2 else m) * gap(of.K, Z) / (2.0 * PENALTY)
-    return told.total - of.loss(penalised=True), bound
+    return course.total - of.loss(penalised=True), bound
 
 
 def bounded(case: Case, run: int) -> dict[str, Any]:

@@ -101,12 +101,12 @@ def about(case: Case) -> dict[str, Any]:
     FileNotFoundError
         The data set isn't on this machine; the message says how to get it.
     """
-    told = ("task", "metric", "unit", "measure", "parameters", "piped")
+    names = ("task", "metric", "unit", "measure", "parameters", "piped")
     return {
         "rows": asdict(replace(case.rows, file="")),
         "data": fingerprint(case.rows),
         "learner": case.made_by,
-        **{name: getattr(case, name) for name in told},
+        **{name: getattr(case, name) for name in names},
         "code": code(case.measure),
     }
 
@@ -126,11 +126,11 @@ class Cache:
 
     def record(self, case: Case) -> Record:
         """The runs of a case by number, as text; those that failed have an ``error``."""
-        told = json.loads(json.dumps(about(case), default=str))
-        key = hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()[:24]
+        text = json.loads(json.dumps(about(case), default=str))
+        key = hashlib.sha256(json.dumps(text, sort_keys=True).encode()).hexdigest()[:24]
         if key not in self._records:
             file = None if self._folder is None else self._folder / f"{key}.json"
-            self._records[key] = Record(file, told)
+            self._records[key] = Record(file, text)
         return self._records[key]
 
 

@@ -67,9 +67,9 @@ def _why(table: str, result: Result, tried: Iterable[Result]) -> str:
     meets = any(r.verdict in ("met", "better") for r in changed)
     end = "" if meets or own else " None of it explains the number."
     printed = mean_std(cell.value, cell.std, case.quantity)
-    told = f"{mean_std(result.mean, result.std, case.quantity)} here, printed {printed}."
+    text = f"{mean_std(result.mean, result.std, case.quantity)} here, printed {printed}."
     runs = f" Changed: {'; '.join(said)}." if said else ""
-    return f"- **{table}, {case.name}:** {told}{runs}{' ' + own if own else ''}{end}"
+    return f"- **{table}, {case.name}:** {text}{runs}{' ' + own if own else ''}{end}"
 
 
 # ---- comparing -----------------------------------------------------------------------------------
@@ -180,9 +180,9 @@ def _few_frequencies(found: Found) -> str:
         points.sort(key=lambda r: r.case.x or 0.0)
         few = next((r for r in points if _cost(r) <= _cost(fogd)), None)
         at = {r.case.x: _value(r) for r in points}
-        told = f"{name}: D = 20 gives {at.get(20.0, '-')} %"
+        text = f"{name}: D = 20 gives {at.get(20.0, '-')} %"
         reached = "no D reaches it" if few is None else f"D = {few.case.x:g} is the first below it"
-        parts.append(f"{told}, {reached}")
+        parts.append(f"{text}, {reached}")
     return f"FOGD's best is {_value(fogd)} % with D = {fogd.case.x:g}. {'; '.join(parts)}."
 
 
@@ -242,7 +242,7 @@ def _where_features_lie(found: Found) -> str:
 def _beside_bounds(name: str) -> Callable[[Found], str]:
     """The regret at the longest horizon, its exponent over all of them, and the bound."""
 
-    def told(found: Found) -> str:
+    def claim(found: Found) -> str:
         parts = []
         for regret, bound in itertools.pairwise(found.get(name, ())):
             if bound.case.take == "bound" and regret.curve is not None:
@@ -254,13 +254,13 @@ def _beside_bounds(name: str) -> Callable[[Found], str]:
                 )
         return ". ".join(parts) + "." if parts else ""
 
-    return told
+    return claim
 
 
 def _rates(found: Found) -> str:
-    told = [f"{r.case.label} {r.mean:.2f} ({r.case.panel})"
+    cells = [f"{r.case.label} {r.mean:.2f} ({r.case.panel})"
             for r in found.get("olk.rates", ()) if r.case.take == "rate"]  # fmt: skip
-    return ", ".join(told) + "." if told else ""
+    return ", ".join(cells) + "." if cells else ""
 
 
 CLAIMS: dict[str, tuple[Claim, ...]] = {

@@ -25,8 +25,8 @@ from papers.results import Result
 from papers.tables import markdown_table, mean_std
 
 FOLDER = Path(__file__).parent / "results"
-_TOLD = ("parameters", "n_rows", "searched", "comparable", "failures", "values", "seconds",
-         "test_seconds")  # fmt: skip
+_COLUMNS = ("parameters", "n_rows", "searched", "comparable", "failures", "values", "seconds",
+            "test_seconds")  # fmt: skip
 _DIGITS = 7
 
 Kept = dict[str, Any]
@@ -51,14 +51,14 @@ def keep(parts: Sequence[Part], about: dict[str, str], folder: Path = FOLDER) ->
     for paper in dict.fromkeys(part.experiment.paper for part in parts):
         kept = read(paper, folder)
         new = str(1 + max(map(int, kept["runs"]), default=0))
-        run = next((number for number, told in kept["runs"].items() if told == about), new)
+        run = next((number for number, known in kept["runs"].items() if known == about), new)
         kept["runs"][run] = about
         for part in parts:
             if part.experiment.paper == paper:
                 _take(kept["results"].setdefault(part.experiment.name, {}), part.results, run)
         cells = [cell for of_it in kept["results"].values() for cell in of_it.values()]
         used = {cell["run"] for cell in cells}
-        kept["runs"] = {number: told for number, told in kept["runs"].items() if number in used}
+        kept["runs"] = {number: known for number, known in kept["runs"].items() if number in used}
         write_whole(folder / f"{paper}.json", _lines(kept))
         written += [folder / f"{paper}.json", *write_pages([paper], folder)]
     return written
@@ -71,7 +71,7 @@ def _take(cells: dict[str, Any], results: Iterable[Result], run: str) -> None:
         before = len(cells[key]["values"]) if key in cells else 0
         if len(result.values) >= max(before, 1):
             whole = result.to_dict()
-            cells[key] = {"run": run, **{name: _short(whole[name]) for name in _TOLD}}
+            cells[key] = {"run": run, **{name: _short(whole[name]) for name in _COLUMNS}}
             if result.curve is not None and result.case.x is None:
                 cells[key]["curve"] = _short([part.tolist() for part in result.curve])
 
@@ -103,14 +103,14 @@ def results_of(experiment: Experiment, kept: Kept) -> list[Result]:
 
 def _result(case: Case, cell: dict[str, Any]) -> Result:
     lists = ("failures", "values", "seconds", "test_seconds")
-    told = {name: tuple(cell[name]) for name in lists}
-    told["values"] = tuple(np.nan if value is None else value for value in told["values"])
+    columns = {name: tuple(cell[name]) for name in lists}
+    columns["values"] = tuple(np.nan if value is None else value for value in columns["values"])
     curve = tuple(map(np.array, cell["curve"])) if "curve" in cell else None
     if case.search is not None and cell.get("searched"):
         # what the run saw, whatever the entry says today
         case = replace(case, search=replace(case.search, share=1.0, most=cell["searched"]))
     return Result(case=case.at(cell["parameters"]), n_rows=cell["n_rows"],
-                  comparable=case.same_rows and cell["comparable"], curve=curve, **told)  # type: ignore[arg-type]  # fmt: skip
+                  comparable=case.same_rows and cell["comparable"], curve=curve, **columns)  # type: ignore[arg-type]  # fmt: skip
 
 
 def write_pages(papers: Iterable[str] = (), folder: Path = FOLDER) -> list[Path]:
@@ -130,10 +130,10 @@ def page(paper: str, folder: Path = FOLDER) -> str:
     parts = [Part(entry, results_of(entry, kept)) for entry in entries]
     counts = verdicts(r for part in parts if part.experiment.counted for r in part.results)
     found = {part.experiment.name: part.results for part in parts}
-    told, unmet = headlines(paper, found), not_met(paper, found)
+    claims, unmet = headlines(paper, found), not_met(paper, found)
     text = [f"# {PAPERS[paper]}"]
     text += [f"Printed numbers, and what the runs here say to them: {counts}."] if counts else []
-    text += ["## What the paper claims, and what we found", told] if told else []
+    text += ["## What the paper claims, and what we found", claims] if claims else []
     text += ["## What is not met, and what was tried", unmet] if unmet else []
     text += [_section(part) for part in parts]
     text += ["## How to read this page", *INTRODUCTION, "## Runs", _runs(kept)]
@@ -176,6 +176,6 @@ def _missing(part: Part) -> str:
 
 
 def _runs(kept: Kept) -> str:
-    told = [f"- `{run['command']}` with {run['versions']} on {run['machine']}"
+    runs = [f"- `{run['command']}` with {run['versions']} on {run['machine']}"
             for run in kept["runs"].values()]  # fmt: skip
-    return "\n".join(told)
+    return "\n".join(runs)

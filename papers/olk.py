@@ -126,9 +126,9 @@ def regret(case: Case, run: int) -> dict[str, Any]:
     began = time.perf_counter()
     found, stored = regrets(curve, run, HORIZONS, case.parameters["noise"])
     seconds = time.perf_counter() - began
-    told = {"value": float(found[-1]), "rate": slope(HORIZONS, found[None]), "seconds": seconds}
+    common = {"value": float(found[-1]), "rate": slope(HORIZONS, found[None]), "seconds": seconds}
     curves = {"curve": [list(HORIZONS), found.tolist(), stored.tolist()]}
-    return {**told, **curves, "rows": HORIZONS[-1], "comparable": True}
+    return {**common, **curves, "rows": HORIZONS[-1], "comparable": True}
 
 
 def _olk(take: str = "value") -> Iterator[Case]:

@@ -100,13 +100,13 @@ def _html(parts: Sequence[Part], drawn: dict[str, list[str]], command: str) -> s
     for part in parts:
         e = part.experiment
         content = LAYOUTS[e.layout].whole(part.results)
-        told: dict[str, Any] = {
+        about: dict[str, Any] = {
             "name": e.name, "title": e.title, "kind": e.kind, "protocol": e.protocol,
             "paper": PAPERS.get(e.paper, ""), "summary": LAYOUTS[e.layout].summary(part.results),
             "pictures": [Markup(svg) for svg in drawn[e.name]],
             "table": None if e.pictures else content, "notes": notes(part.results),
         }  # fmt: skip
-        shown.append(told)
+        shown.append(about)
     page = pages.get_template("page.html.jinja")
     return page.render(
         parts=shown, introduction=INTRODUCTION, summary=_summary(parts), command=command,
@@ -122,8 +122,8 @@ def markdown_of(part: Part, pictures: int = 0, table: bool = False) -> str:
     if table or not e.pictures:
         layout = LAYOUTS[e.layout]
         text += [layout.summary(part.results), layout.markdown(part.results)]
-    told = notes(part.results)
-    return "\n\n".join([*text, *(["\n".join(f"- {line}" for line in told)] if told else [])])
+    remarks = notes(part.results)
+    return "\n\n".join([*text, *(["\n".join(f"- {line}" for line in remarks)] if remarks else [])])
 
 
 def _markdown(parts: Sequence[Part], drawn: dict[str, list[str]], command: str) -> str:

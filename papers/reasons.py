@@ -81,8 +81,8 @@ def _lsokl() -> Iterator[Case]:
     for name in ("perceptron", "rbp"):
         case = _cell(table5, f"spambase/{name}")
         for scaling in ("unit", "symmetric"):
-            told = {"unit": "columns in [0, 1]", "symmetric": "columns in [-1, 1]"}[scaling]
-            yield _tried(case, told, rows=replace(case.rows, scaling=scaling))
+            columns = {"unit": "columns in [0, 1]", "symmetric": "columns in [-1, 1]"}[scaling]
+            yield _tried(case, columns, rows=replace(case.rows, scaling=scaling))
         yield _tried(
             case, "classes exchanged", rows=replace(case.rows, positive=-1),
             note="Where all stored rows are far away, f is exactly 0: the class +1 is predicted.",

@@ -141,10 +141,10 @@ class Result(Measured):
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON."""
-        told = ("name", "dataset", "algorithm", "step", "metric", "limit", "panel", "x")
+        names = ("name", "dataset", "algorithm", "step", "metric", "limit", "panel", "x")
         cell = self.case.published
         return {
-            **{name: getattr(self.case, name) for name in told},
+            **{name: getattr(self.case, name) for name in names},
             "parameters": dict(self.case.parameters),
             "n_rows": self.n_rows,
             "searched": self.searched,

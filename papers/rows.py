@@ -33,7 +33,7 @@ class StreamFile:
 
     @property
     def task(self) -> str:
-        """ "classification" or "regression", told from the target."""
+        """ "classification" or "regression", by the type of the target."""
         import pyarrow as pa
         import pyarrow.parquet as pq
 

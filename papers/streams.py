@@ -58,7 +58,6 @@ class Learner:
     """A column of the table."""
 
     name: str
-    told: str
     run: Pass
     #: whether it draws random numbers
     random: bool = False
@@ -99,13 +98,13 @@ def _forest(name: str, lags: bool) -> Pass:
     def run(X: np.ndarray, y: np.ndarray, task: str, seed: int) -> np.ndarray:
         model, first = _river(name, task, seed)
         names = [f"x{j}" for j in range(X.shape[1] + lags * (_LAGS + len(_KEPT)))]
-        told = []
+        predictions = []
         for row, target in zip((with_lags(X, y) if lags else X).tolist(), y.tolist(), strict=True):
             x = dict(zip(names, row, strict=True))
             predicted = model.predict_one(x)
-            told.append(first if predicted is None else predicted)
+            predictions.append(first if predicted is None else predicted)
             model.learn_one(x, target)
-        return np.array(told)
+        return np.array(predictions)
 
     return run
 
@@ -132,15 +131,15 @@ def _river(name: str, task: str, seed: int) -> tuple[Any, Any]:
 
 
 _ALL = (
-    Learner("default", "the default, nothing set", _own("okl"), random=True),
-    Learner("fast", 'the default with speed="fast"', _own("okl", speed="fast")),
-    Learner("rrf", "RRF", _own("rrf"), random=True),
-    Learner("krls", "kernel recursive least squares", _own("krls")),
-    Learner("last", "the last value or class again", _last),
-    Learner("arf", "River's ARF", _forest("arf", lags=False), random=True, slow=_FOREST),
-    Learner("arf-lags", "ARF with lags", _forest("arf", lags=True), random=True, slow=_FOREST),
-    Learner("amf", "River's AMF", _forest("amf", lags=False), random=True, slow=_FOREST),
-    Learner("amf-lags", "AMF with lags", _forest("amf", lags=True), random=True, slow=_FOREST),
+    Learner("default", _own("okl"), random=True),
+    Learner("fast", _own("okl", speed="fast")),
+    Learner("rrf", _own("rrf"), random=True),
+    Learner("krls", _own("krls")),
+    Learner("last", _last),
+    Learner("arf", _forest("arf", lags=False), random=True, slow=_FOREST),
+    Learner("arf-lags", _forest("arf", lags=True), random=True, slow=_FOREST),
+    Learner("amf", _forest("amf", lags=False), random=True, slow=_FOREST),
+    Learner("amf-lags", _forest("amf", lags=True), random=True, slow=_FOREST),
 )
 LEARNERS = {learner.name: learner for learner in _ALL}
 
@@ -164,12 +163,12 @@ def in_order(case: Case, run: int) -> dict[str, Any]:
     X, y, whole = load_rows(case.rows)
     task = "regression" if case.task == "regression" else "classification"
     began = time.process_time()
-    told = LEARNERS[case.made_by].run(X, y, task, run)[1:]
+    predictions = LEARNERS[case.made_by].run(X, y, task, run)[1:]
     seconds = time.process_time() - began
     if task == "classification":
-        value = 100.0 * float(np.mean(told != y[1:]))
+        value = 100.0 * float(np.mean(predictions != y[1:]))
     else:
-        value = float(np.sqrt(np.mean((told - y[1:]) ** 2)))
+        value = float(np.sqrt(np.mean((predictions - y[1:]) ** 2)))
     return {"value": value, "seconds": seconds, "rows": len(y), "comparable": whole}
 
 

@@ -53,7 +53,7 @@ def test_a_text_file_is_learned_without_pandas(tmp_path):
 
 
 def test_the_command_line_leaves_out_docs_and_a_program_has_them():
-    told = _run("""
+    output = _run("""
         import sys
         from onkel.cli.app import main
         sys.argv = ["onkel", "--version"]
@@ -64,17 +64,17 @@ def test_the_command_line_leaves_out_docs_and_a_program_has_them():
         from scipy.special import logsumexp
         print(logsumexp([0.0, 0.0]) > 0.0, "Parameters" in logsumexp.__doc__)
     """)
-    assert told.splitlines()[-1] == "True False"
-    told = _run("""
+    assert output.splitlines()[-1] == "True False"
+    output = _run("""
         import onkel.learners
         from scipy.special import logsumexp
         print("Parameters" in logsumexp.__doc__)
     """)
-    assert told.strip() == "True"
+    assert output.strip() == "True"
 
 
 def test_who_imports_them_gets_them():
-    told = _run("""
+    output = _run("""
         import onkel.learners
         import numpy, pandas, scipy.stats
         from sklearn.utils import fixes
@@ -83,4 +83,4 @@ def test_who_imports_them_gets_them():
         from sklearn.utils import check_array
         print(numpy.ma.array([1, 2]).sum(), check_array(pandas.DataFrame({"a": [1]})).shape)
     """)
-    assert told.split() == ["1", "0.5", "1", "True", "3", "(1,", "1)"]
+    assert output.split() == ["1", "0.5", "1", "True", "3", "(1,", "1)"]

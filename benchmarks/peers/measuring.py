@@ -45,10 +45,10 @@ def _run(run: Callable[..., np.ndarray], X: np.ndarray, y: np.ndarray, batch: bo
     gc.collect()
     _RESET.write_text("5", "utf8")  # resets the peak
     before, began = _memory("VmRSS"), time.process_time()
-    told = run(X, y)
+    predicted = run(X, y)
     seconds, peak = time.process_time() - began, _memory("VmHWM")
     learned = cut(len(y)) if batch else len(y)
-    return Outcome(error(told, y), learned / seconds, max(0.0, peak - before))
+    return Outcome(error(predicted, y), learned / seconds, max(0.0, peak - before))
 
 
 def _child(pipe: Any, *task: Any) -> None:

@@ -64,13 +64,13 @@ def sklearn_sgd(X: np.ndarray, y: np.ndarray) -> np.ndarray:
     target = y if classes else (y - centre) / spread
     model = (SGDClassifier if classes else SGDRegressor)(random_state=SEED)
     known = {"classes": np.unique(y)} if classes else {}
-    told = np.full(len(y), target[0], target.dtype)
+    predicted = np.full(len(y), target[0], target.dtype)
     for a in range(0, len(y), _BATCH):
         rows = Z.transform(X[a : a + _BATCH])
         if a:
-            told[a : a + _BATCH] = model.predict(rows)
+            predicted[a : a + _BATCH] = model.predict(rows)
         model.partial_fit(rows, target[a : a + _BATCH], **known)
-    return told * spread + centre
+    return predicted * spread + centre
 
 
 def river_with(name: str, **parameters: Any) -> Pass:
@@ -86,13 +86,13 @@ def river_with(name: str, **parameters: Any) -> Pass:
         }  # fmt: skip
         model = kinds[name, _are_classes(y)](**parameters)
         # leaves of regression trees are linear, and diverge on columns of large numbers
-        X, told = scaled(X), []
+        X, predictions = scaled(X), []
         for row, target in zip(X.tolist(), y.tolist(), strict=True):
             x = dict(enumerate(row))
             predicted = model.predict_one(x)
-            told.append(y[0] if predicted is None else predicted)
+            predictions.append(y[0] if predicted is None else predicted)
             model.learn_one(x, target)
-        return np.array(told)
+        return np.array(predictions)
 
     return run
 
@@ -101,12 +101,12 @@ def _vowpal_pass(options: str, rows: list[str], labels: list[str]) -> list[float
     from vowpalwabbit import Workspace
 
     model = Workspace(f"--quiet {options}")
-    told = []
+    predicted = []
     for row, label in zip(rows, labels, strict=True):
-        told.append(model.predict(f"| {row}"))
+        predicted.append(model.predict(f"| {row}"))
         model.learn(f"{label} | {row}")
     model.finish()
-    return told
+    return predicted
 
 
 def _vowpal_rows(X: np.ndarray) -> list[str]:
@@ -132,8 +132,8 @@ def vowpal_linear(X: np.ndarray, y: np.ndarray) -> np.ndarray:
     if n_classes == 2:
         labels = [str(2 * label - 1) for label in y]
         return (np.array(_vowpal_pass("--loss_function logistic", rows, labels)) > 0).astype(int)
-    told = _vowpal_pass(f"--oaa {n_classes}", rows, [str(label + 1) for label in y])
-    return np.array(told) - 1
+    predicted = _vowpal_pass(f"--oaa {n_classes}", rows, [str(label + 1) for label in y])
+    return np.array(predicted) - 1
 
 
 def capymoa_arf(X: np.ndarray, y: np.ndarray) -> np.ndarray:
@@ -146,10 +146,10 @@ def capymoa_arf(X: np.ndarray, y: np.ndarray) -> np.ndarray:
     stream = NumpyStream(X, y, target_type="categorical" if classes else "numeric")
     kind = AdaptiveRandomForestClassifier if classes else AdaptiveRandomForestRegressor
     model = kind(schema=stream.get_schema(), ensemble_size=_TREES, random_seed=SEED + 1)
-    told = []
+    predictions = []
     while stream.has_more_instances():
         row = stream.next_instance()
         predicted = model.predict(row)
-        told.append(y[0] if predicted is None else predicted)
+        predictions.append(y[0] if predicted is None else predicted)
         model.train(row)
-    return np.array(told)
+    return np.array(predictions)

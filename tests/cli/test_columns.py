@@ -33,11 +33,11 @@ def people(tmp_path):
 def test_the_columns_are_shown_before_learning_and_kept_in_the_model(people, tmp_path):
     result = run("learn", people, "-t", "y", "-a", "pa", "-o", tmp_path / "m.onkel")
     assert result.exit_code == 0, result.stderr
-    told = " ".join(result.stderr.split())
+    output = " ".join(result.stderr.split())
     for text in ("age number 100 number; whether it is missing", "city text 4 82 4 categories",
                  "source text 0 left out while it is 'web' in every row",
                  "left out: counts the rows", "left out: has a value of its own"):  # fmt: skip
-        assert text in told
+        assert text in output
     found = json.loads(run("info", tmp_path / "m.onkel", "--json").stdout)
     assert [c["name"] for c in found["columns"]] == ["source", "age", "city"]
     assert found["columns"][2]["categories"] == 4

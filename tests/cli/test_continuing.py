@@ -234,7 +234,7 @@ def test_a_new_word_for_no_value(days):
 
 
 @pytest.mark.parametrize(
-    ("option", "value", "told"),
+    ("option", "value", "message"),
     [
         ("--decimal", ",", "has '.'"),
         ("--thousands", ",", "has None"),
@@ -242,7 +242,7 @@ def test_a_new_word_for_no_value(days):
         ("--keep-columns", "count", "was learned without it"),
     ],
 )
-def test_options_that_would_do_nothing_are_refused(days, option, value, told):
+def test_options_that_would_do_nothing_are_refused(days, option, value, message):
     frame = pd.read_csv(days / "monday.csv")
     frame["count"] = range(len(frame))
     frame.to_csv(days / "counted.csv", index=False)
@@ -251,7 +251,7 @@ def test_options_that_would_do_nothing_are_refused(days, option, value, told):
     result = run("learn", days / "counted.csv", "--from", model, option, value)
     assert result.exit_code == 2
     assert f"{option}" in result.stderr
-    assert told in result.stderr
+    assert message in result.stderr
 
 
 def test_a_file_is_written_as_those_before(tmp_path):

@@ -71,7 +71,7 @@ BY_TIME = ["--delay", "5h", "--time", "when", "--group", "site", "--exclude", "w
 def test_a_run_with_a_delay_that_was_cut_off_goes_on(walk, sites, tmp_path, more):
     source = sites if "--time" in more else walk
     whole = tmp_path / "whole.onkel"
-    told = json.loads(_learn(source, *more, "--save", str(whole)).stdout)
+    report = json.loads(_learn(source, *more, "--save", str(whole)).stdout)
     kept, resumed = tmp_path / "kept.onkel", tmp_path / "resumed.onkel"
     first = json.loads(_learn(source, *more, "--checkpoint", str(kept), "--limit", "130").stdout)
     assert first["n_rows"] == 130
@@ -81,8 +81,8 @@ def test_a_run_with_a_delay_that_was_cut_off_goes_on(walk, sites, tmp_path, more
     last = json.loads(_learn(source, *args).stdout)
     assert last["resumed_rows"] == 130
     # the sums are split differently, so the last digits may differ
-    assert last["metrics"] == pytest.approx(told["metrics"], rel=1e-12)
-    for name, value in told["details"]["baselines"].items():
+    assert last["metrics"] == pytest.approx(report["metrics"], rel=1e-12)
+    for name, value in report["details"]["baselines"].items():
         assert last["details"]["baselines"][name] == pytest.approx(value, rel=1e-12)
     rows = [{"a": value} for value in (-1.0, 0.0, 1.5)]
     np.testing.assert_array_equal(
@@ -170,8 +170,8 @@ def test_a_run_by_group_is_resumed_and_gone_on_with(sites, tmp_path):
     whole = json.loads(_learn(sites, "--group", "site", "--save", saved).stdout)
     resumed = ["--group", "site", "--checkpoint", kept]
     _learn(sites, *resumed, "--limit", "90")
-    told = json.loads(_learn(sites, *resumed, "--resume").stdout)
-    assert told["metrics"] == pytest.approx(whole["metrics"])
+    report = json.loads(_learn(sites, *resumed, "--resume").stdout)
+    assert report["metrics"] == pytest.approx(whole["metrics"])
     further = CliRunner().invoke(app, ["learn", sites, "--from", saved, "--json"])
     assert json.loads(further.stdout)["settings"]["group"] == "site"
     other = CliRunner().invoke(app, ["learn", sites, "--from", saved, "--group", "a"])

@@ -158,9 +158,9 @@ def test_numbers_and_flags_of_json_are_texts_where_texts_are_wanted(tmp_path):
         for known in (of_json, model):
             assert (known.decision_function(one) == expected).all()
             assert (known.decision_function(table) == expected).all()
-    told = run("predict", plain.with_suffix(".onkel"), plain)
-    assert told.exit_code == 0, told.stderr
-    assert told.stdout == run("predict", plain.with_suffix(".onkel"), csv).stdout
+    output = run("predict", plain.with_suffix(".onkel"), plain)
+    assert output.exit_code == 0, output.stderr
+    assert output.stdout == run("predict", plain.with_suffix(".onkel"), csv).stdout
     # without --task a label of another type is a bad row; the message says what to do
     mixed = write(tmp_path / "mixed.jsonl", ['{"a": 1, "y": "u"}', '{"a": 2, "y": 3}'])
     result = run("learn", mixed, "-t", "y", "-a", "pa")

@@ -73,14 +73,14 @@ def test_texts_that_share_a_hash_are_read_from_a_source(tmp_path):
 
 def test_what_cannot_be_exported_is_told_in_a_line(saved, tmp_path, monkeypatch):
     onkel.save(OnlineScaler(), tmp_path / "scaler.onkel")
-    for words, told in (
+    for words, message in (
         ((tmp_path / "scaler.onkel", tmp_path / "m.onnx"), "OnlineScaler, which predicts nothing"),
         ((saved, tmp_path / "none" / "m.onnx"), "does not exist"),
         ((saved, saved), "another use for that file"),
         ((tmp_path / "gone.onkel", tmp_path / "m.onnx"), "no such file"),
     ):
         result = run("export", *words)
-        assert (result.exit_code, told in " ".join(result.stderr.split())) == (2, True), (
+        assert (result.exit_code, message in " ".join(result.stderr.split())) == (2, True), (
             result.stderr
         )
     real = builtins.__import__

@@ -34,11 +34,11 @@ def test_what_a_model_file_holds(saved):
     path, learned = saved
     result = run("info", path)
     assert result.exit_code == 0, result.stderr
-    told = " ".join(result.stdout.split())
+    output = " ".join(result.stdout.split())
     for text in ("PAClassifier (pa)", "classification of y", "<b>, up", "2,000", "place", "text",
                  "left out id", f"onkel {onkel.__version__}", f"mistakes {learned['value']:.2f} %",
                  "rows.csv"):  # fmt: skip
-        assert text in told
+        assert text in output
 
 
 def test_the_same_for_machines(saved):

@@ -106,7 +106,7 @@ def test_what_is_measured_is_what_is_written(how, learned, tmp_path):
         model = onkel.load(learned / f"{name}.onkel")
         if classes and how == "alone":
             np.testing.assert_array_equal(sets, model.predict_set(source, 0.8))
-    # without --intervals none are told
+    # without --intervals none are printed
     result = run("predict", learned / "okl.onkel", learned / "train.csv", "-o", out, "--json")
     assert "intervals" not in json.loads(result.stdout).get("details", {})
 

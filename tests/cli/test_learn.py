@@ -166,10 +166,10 @@ def test_several_sources_are_read_in_turn(rows, tmp_path):
     for i, part in enumerate(parts):
         part.write_text(header + "".join(lines[2000 * i : 2000 * (i + 1)]))
     save, of_parts = tmp_path / "m.onkel", tmp_path / "parts.onkel"
-    told = learn_json(*parts, "-t", "label", "-a", "fogd", "--save", of_parts)
+    report = learn_json(*parts, "-t", "label", "-a", "fogd", "--save", of_parts)
     whole = learn_json(rows, "-t", "label", "-a", "fogd", "--save", save)
-    assert told["n_rows"] == whole["n_rows"] == 6000
-    assert told["value"] == whole["value"]
+    assert report["n_rows"] == whole["n_rows"] == 6000
+    assert report["value"] == whole["value"]
     predicted = [run("predict", of_parts, *parts).stdout, run("predict", save, rows).stdout]
     assert predicted[0] == predicted[1]
     before = parts[1].read_bytes()
@@ -361,9 +361,9 @@ def test_what_compiles_for_long_is_told_and_not_counted(rows, monkeypatch):
     assert found["n_rows"] == 6000
     assert found["startup_seconds"] > 1.4
     assert found["seconds"] < 1.4 * 2
-    told = run("learn", rows, "-t", "label", "-a", "pa").stdout
-    counted = re.search(r"in all +([\d.]+) s, reading included, ([\d.]+) s of it compiling", told)
-    assert counted, told
+    output = run("learn", rows, "-t", "label", "-a", "pa").stdout
+    counted = re.search(r"in all +([\d.]+) s, reading included, ([\d.]+) s of it compiling", output)
+    assert counted, output
     assert float(counted[1]) >= float(counted[2]) > 1.3
 
 

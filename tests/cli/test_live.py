@@ -257,7 +257,7 @@ def test_a_journal_survives_what_the_model_file_does_not(tmp_path):
     expected, process = run(whole, [rows[:cut], rows[cut:], b"rubbish\n" + labels], kill=False)
     assert process.returncode == 0
     first, _ = run(broken, [rows[:cut]], kill=True)
-    # what was answered comes again, as to somebody who was not told; it is not learned again
+    # what was answered comes again, as to somebody who got no answer; it is not learned again
     again, process = run(broken, [rows[:cut], rows[cut:], b"rubbish\n" + labels], kill=False)
     assert process.returncode == 0
     assert again == expected
@@ -360,20 +360,20 @@ def test_lines_of_every_kind_are_answered_or_told_and_nothing_is_lost(tmp_path, 
         assert Pipe(model, options, source, file, Interrupts()).run() == 0
         writer.join()
         os.close(source)
-        told = [json.loads(line) for line in answers.read_bytes().splitlines()]
-        runs.append((told, capsys.readouterr().err.splitlines(), model))
-    (told, said, model), (others, remarks, other) = runs
+        first = [json.loads(line) for line in answers.read_bytes().splitlines()]
+        runs.append((first, capsys.readouterr().err.splitlines(), model))
+    (first, said, model), (others, remarks, other) = runs
     assert said == remarks
-    assert [answer["id"] for answer in told] == [answer["id"] for answer in others]
-    for a, b in zip(told, others, strict=True):
+    assert [answer["id"] for answer in first] == [answer["id"] for answer in others]
+    for a, b in zip(first, others, strict=True):
         assert a.get("error") == b.get("error")
         p, q = a.get("prediction"), b.get("prediction")
         assert p == q or p == pytest.approx(q, rel=1e-6)
     counts = model.counts
     assert counts == other.counts
-    # each line is a row that is answered, or a label, or it is told that it is neither
+    # each line is a row that is answered, or a label, or a line on stderr says that it is neither
     labels_alone = {"doubled": 1, "unknown": 1}
-    assert len(told) == len(lines) - sum(labels_alone.values())
+    assert len(first) == len(lines) - sum(labels_alone.values())
     assert {name: counts[name] for name in labels_alone} == labels_alone
     assert len(said) == counts["refused"] + 2
     assert counts["labels"] == model.model.n_rows == onkel.load(tmp_path / "0/m.onkel").n_rows

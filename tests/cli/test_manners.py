@@ -1,4 +1,4 @@
-"""Options are found by what users type, and errors are told in plain words."""
+"""Options are found by what users type, and errors use plain words."""
 
 from __future__ import annotations
 
@@ -52,14 +52,14 @@ def learn_json(*args):
 
 @pytest.mark.parametrize("name", [*ALGORITHMS, *OPEN])
 def test_an_algorithm_shows_its_parameters(name):
-    told = json.loads(run("algorithms", name, "--json").stdout)
-    defaults = {p["name"]: p["default"] for p in told["parameters"]}
+    report = json.loads(run("algorithms", name, "--json").stdout)
+    defaults = {p["name"]: p["default"] for p in report["parameters"]}
     classes = [*OPEN[name].values()] if name in OPEN else [
         cls for cls in (ALGORITHMS[name].classifier, ALGORITHMS[name].regressor) if cls
     ]  # fmt: skip
     assert set(defaults) == {p for cls in classes for p in cls().get_params(deep=False)}
-    assert all(p["doc"] for p in told["parameters"])
-    assert told["summary"]
+    assert all(p["doc"] for p in report["parameters"])
+    assert report["summary"]
 
 
 def test_the_table_of_parameters_has_name_default_and_meaning():
@@ -74,11 +74,13 @@ def test_the_table_of_parameters_has_name_default_and_meaning():
 def test_parameters_of_components_are_settable(rows):
     args = ["-a", "explicit", "--set", "map=nystroem", "--set", "rule=pegasos"]
     found = learn_json(rows, *args, "--set", "rule__alpha=0.5", "--set", "map__n_components=9")
-    told = found["settings"]["parameters"]
-    assert "alpha=0.5" in told["rule"]
-    assert "n_components=9" in told["map"]
-    told = learn_json(rows, "-a", "ogd", "--set", "kernel=polynomial", "--set", "kernel__degree=2")
-    assert "degree=2" in told["settings"]["parameters"]["kernel"]
+    parameters = found["settings"]["parameters"]
+    assert "alpha=0.5" in parameters["rule"]
+    assert "n_components=9" in parameters["map"]
+    parameters = learn_json(
+        rows, "-a", "ogd", "--set", "kernel=polynomial", "--set", "kernel__degree=2"
+    )
+    assert "degree=2" in parameters["settings"]["parameters"]["kernel"]
 
 
 @pytest.mark.parametrize(
@@ -98,10 +100,10 @@ def test_parameters_of_components_are_settable(rows):
 def test_what_is_wrong_is_said_in_plain_words(rows, args, message):
     result = run("learn", rows, "-t", "label", *args)
     assert result.exit_code == 2
-    told = " ".join(result.stderr.replace("│", " ").split())
-    assert message in told
+    output = " ".join(result.stderr.replace("│", " ").split())
+    assert message in output
     for word in ("Input should", "Value error", "unable to parse", "pydantic", "Traceback"):
-        assert word not in told
+        assert word not in output
 
 
 def test_features_are_those_of_any_map(rows):
@@ -217,8 +219,8 @@ def test_objects_in_objects_are_columns(tmp_path):
             file.write(json.dumps(row) + "\n")
     saved = tmp_path / "m.onkel"
     assert learn_json(path, "-a", "pa", "--save", saved)["value"] < 15
-    told = json.loads(run("info", saved, "--json").stdout)
-    assert [column["name"] for column in told["columns"]] == ["at.x", "at.deep.z"]
+    report = json.loads(run("info", saved, "--json").stdout)
+    assert [column["name"] for column in report["columns"]] == ["at.x", "at.deep.z"]
     # a bad value is named by its whole path
     with path.open("a") as file:
         file.write('{"at": {"x": "far", "deep": {"z": 1}}, "label": "no"}\n')
@@ -252,9 +254,9 @@ def test_a_row_is_told_as_an_editor_counts_lines(tmp_path):
     result = run("learn", path, "-t", "label", "--exclude", "note", "-a", "pa")
     assert result.exit_code == 2
     lines = path.read_text().splitlines()
-    told = 1 + lines.index("one,inf,1")
-    assert told == 603
-    assert f"rows.csv, line {told}, column 'a'" in result.stderr
+    line = 1 + lines.index("one,inf,1")
+    assert line == 603
+    assert f"rows.csv, line {line}, column 'a'" in result.stderr
 
 
 def commands(command):
@@ -344,8 +346,8 @@ def test_flags_are_named_in_a_score_as_they_are_predicted(tmp_path, written):
     lines = [f"{k * 7 % 50},{written if k * 7 % 50 > 20 else no}" for k in range(300)]
     path, model = tmp_path / "f.csv", tmp_path / "f.onkel"
     path.write_text("\n".join(["a,label", *lines, ""]))
-    told = run("learn", path, "-t", "label", "-a", "fogd", "-o", model).stdout
-    assert re.search(r"recall +false [\d.]+ %, true [\d.]+ %", told)
+    output = run("learn", path, "-t", "label", "-a", "fogd", "-o", model).stdout
+    assert re.search(r"recall +false [\d.]+ %, true [\d.]+ %", output)
     assert re.search(r"classes +false, true", run("info", model).stdout)
     assert re.search(r"label: (true|false)\b", run("explain", model, path).stdout)
     run("predict", model, path, "-o", tmp_path / "p.csv")

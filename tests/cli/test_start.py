@@ -55,7 +55,7 @@ def test_each_row_is_learned_once(rows, monkeypatch):
 @pytest.mark.skipif(numba.config.DISABLE_JIT, reason="nothing is compiled")
 def test_cells_compile_no_functions_of_text():
     """Numba compiles seconds of them for the error of a slice that is scaled."""
-    told = python("""if True:
+    output = python("""if True:
         import numba, numpy as np
         from numba.core import event
         from onkel.default.cells import N_SUMS, _forget
@@ -65,4 +65,4 @@ def test_cells_compile_no_functions_of_text():
         starts = [e for _, e in recorder.buffer if e.is_start]
         print(*{e.data["dispatcher"].py_func.__module__ for e in starts})
     """)
-    assert told.split() == ["onkel.default.cells"]
+    assert output.split() == ["onkel.default.cells"]

@@ -30,23 +30,23 @@ def call(*arguments):
 def test_it_finds_a_width_and_says_how_to_learn_with_it(circle):
     shown = call(circle, "--target", "where", "--set", "n_components=30", "--json")
     assert shown.exit_code == 0, shown.stderr
-    told = json.loads(shown.stdout)
-    assert told["settings"] == 50
-    assert (told["n_searched"], told["n_others"]) == (600, 600)
-    assert told["value"] < 0.25
+    report = json.loads(shown.stdout)
+    assert report["settings"] == 50
+    assert (report["n_searched"], report["n_others"]) == (600, 600)
+    assert report["value"] < 0.25
     text = call(circle, "--target", "where", "--set", "n_components=30").stdout.splitlines()
-    assert text[0].startswith(f"mistakes on the other 600 rows: {100 * told['value']:.2f} %")
+    assert text[0].startswith(f"mistakes on the other 600 rows: {100 * report['value']:.2f} %")
     told_again = CliRunner().invoke(app, [*text[1].split()[1:], "--json"])
     assert told_again.exit_code == 0, told_again.stderr
-    assert f"--set gamma={told['point']['gamma']}" in text[1]
+    assert f"--set gamma={report['point']['gamma']}" in text[1]
 
 
 def test_own_values(circle):
     shown = call(circle, "--target", "where", "--grid", "gamma=0.5,1", "--set",
                  "learning_rate=0.5", "--json")  # fmt: skip
-    told = json.loads(shown.stdout)
-    assert told["settings"] == 3
-    assert set(told["point"]) == {"gamma"}
+    report = json.loads(shown.stdout)
+    assert report["settings"] == 3
+    assert set(report["point"]) == {"gamma"}
 
 
 def test_what_is_reported_was_not_searched():
@@ -55,12 +55,12 @@ def test_what_is_reported_was_not_searched():
 
     class Model:
         def __init__(self, point):
-            self.rows, self.told = set(), -1.0 if point.get("trial") == 2 else 0.0
+            self.rows, self.error = set(), -1.0 if point.get("trial") == 2 else 0.0
             models.append(self)
 
         def learn(self, block):
             self.rows.update(block.X[:, 0].tolist())
-            return np.full(len(block.y), self.told)
+            return np.full(len(block.y), self.error)
 
     found = tune(X, np.ones(3000), Model, [{"trial": 1}, {"trial": 2}], classes=False)
     part = set(X[part_for_search(3000, 0.1), 0].tolist())

@@ -85,11 +85,11 @@ def test_the_statistic_is_the_smoothed_mean_over_the_rows_before():
 
 def learned(table, sizes, **options):
     model = StreamModel(KernelRLSRegressor(n_components=60, **options))
-    at, told = 0, []
+    at, predicted = 0, []
     for size in sizes:
-        told.append(model.predict_then_learn(table.slice(at, size), target="y"))
+        predicted.append(model.predict_then_learn(table.slice(at, size), target="y"))
         at += size
-    return model, np.concatenate(told)
+    return model, np.concatenate(predicted)
 
 
 def wide(n=600):
@@ -112,10 +112,10 @@ def wide(n=600):
 
 def test_blocks_do_not_matter_to_statistics_slots_and_gaps():
     table = wide()
-    model, told = learned(table, [600])
+    model, predicted = learned(table, [600])
     for sizes in ([1] * 20 + [580], [7] * 85 + [5], [150, 450]):
         other, again = learned(table, sizes)
-        np.testing.assert_allclose(again, told, rtol=1e-9, atol=1e-9)
+        np.testing.assert_allclose(again, predicted, rtol=1e-9, atol=1e-9)
         assert other.encoder.feature_names == model.encoder.feature_names
     names = model.encoder.feature_names
     assert {"few=q", "few is missing", "a is missing", "many: target"} <= set(names)
@@ -123,12 +123,12 @@ def test_blocks_do_not_matter_to_statistics_slots_and_gaps():
 
 def test_a_saved_model_goes_on_and_predicts_unknown_values(tmp_path):
     table = wide()
-    _, told = learned(table, [600])
+    _, predicted = learned(table, [600])
     model, first = learned(table.slice(0, 250), [250])
     model.save(tmp_path / "m.onkel")
     again = load(tmp_path / "m.onkel")
     rest = again.predict_then_learn(table.slice(250), target="y")
-    np.testing.assert_allclose(np.concatenate([first, rest]), told, rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(np.concatenate([first, rest]), predicted, rtol=1e-9, atol=1e-9)
     row = {"few": "q", "many": "m3", "a": 0.5}
     known = again.predict(row)
     for other in ({"many": "new"}, {"few": "new"}, {"few": None}, {"a": None}):
@@ -148,9 +148,9 @@ def test_predicting_is_a_function_of_each_row(tmp_path):
 def test_a_month_tells_the_class_exactly():
     model = StreamModel(FOGDClassifier(n_components=100, gamma=0.5, random_state=0))
     table = months()
-    told = model.predict_then_learn(table, target="y")
+    predicted = model.predict_then_learn(table, target="y")
     y = np.array(table["y"].to_pylist())
-    assert np.mean(told[500:] != y[500:]) < 0.01
+    assert np.mean(predicted[500:] != y[500:]) < 0.01
 
 
 def test_classes_that_come_late_have_statistics_of_their_own():
@@ -160,11 +160,11 @@ def test_classes_that_come_late_have_statistics_of_their_own():
     y = np.array(["a", "b", "c"])[label]
     table = pa.table({"v": [f"v{i}" for i in k], "y": y})
     whole = StreamModel(FOGDClassifier(n_components=100, gamma=0.5, random_state=0))
-    told = whole.predict_then_learn(table, target="y")
+    predicted = whole.predict_then_learn(table, target="y")
     parts = StreamModel(FOGDClassifier(n_components=100, gamma=0.5, random_state=0))
     again = [parts.predict_then_learn(table.slice(a, 300), target="y") for a in range(0, 1500, 300)]
-    assert np.array_equal(np.concatenate(again), told)
-    assert np.mean(told[1200:] != y[1200:]) < 0.2
+    assert np.array_equal(np.concatenate(again), predicted)
+    assert np.mean(predicted[1200:] != y[1200:]) < 0.2
     assert len(whole.feature_names) == whole.estimator.n_features_in_
     assert "v: target 2" in whole.feature_names
 
@@ -193,15 +193,15 @@ def test_the_default_goes_on_as_it_is_when_values_come_late():
     n = 3000
     k = np.minimum(rng.integers(0, 12, n), np.arange(n) // 250)
     table = pa.table({"v": [f"v{i}" for i in k], "a": rng.standard_normal(n), "y": 1.0 * k % 3})
-    told = []
+    predicted = []
     for size in (250, 3000):
         model = StreamModel(OnlineKernelRegressor(n_components=40, speed="fast"))
         parts = [model.predict_then_learn(table.slice(at, size), target="y")
                  for at in range(0, n, size)]  # fmt: skip
-        told.append(np.concatenate(parts))
+        predicted.append(np.concatenate(parts))
         assert not _challenged(model)
         assert model.estimator.n_features_in_ == 14
-    np.testing.assert_allclose(told[0], told[1], atol=1e-3)
+    np.testing.assert_allclose(predicted[0], predicted[1], atol=1e-3)
     more = table.slice(0, 50).append_column("new", pa.array(rng.standard_normal(50)))
     model.partial_fit(more, target="y")
     assert _challenged(model)

@@ -71,7 +71,7 @@ def test_the_mean_of_an_amount_is_that_of_the_rows_before():
     )
     assert stream.encoder.feature_names == ["age", "gain", "gain: target"]
     rows = [s.X for block in stream for s in model._inputs.learn(block.X, block.y, 0)]
-    told = np.concatenate([X[:, 2] for X in rows])
+    gains = np.concatenate([X[:, 2] for X in rows])
     gain, y = table["gain"].to_numpy(), np.array(table["y"]) == "high"
     classes = list(dict.fromkeys(np.array(table["y"])))
     y = y if classes[1] == "high" else ~y
@@ -79,7 +79,7 @@ def test_the_mean_of_an_amount_is_that_of_the_rows_before():
         same = gain[:t] == gain[t]
         overall = y[:t].mean() if t else 0.0
         expected = (y[:t][same] - overall).sum() / (same.sum() + 10.0)
-        assert told[t] == pytest.approx(expected, abs=1e-6)
+        assert gains[t] == pytest.approx(expected, abs=1e-6)
 
 
 @pytest.mark.slow

@@ -38,7 +38,7 @@ def test_one_row_is_a_block_of_one(kind, seed):
     # words: several codes a row
     codes[9] = np.where(rng.random((400, 5)) < 0.6, rng.integers(1, 200, (400, 5)), 0)
     row, block, whole = (TargetMeans(kind != "numbers") for _ in range(3))
-    told = whole.learn(codes, y)
+    predicted = whole.learn(codes, y)
     for t in range(400):
         one = {name: own[t].tolist() for name, own in codes.items()}
         now, before = row.row_now(one), block.now({k: np.array([c]) for k, c in one.items()})
@@ -48,7 +48,7 @@ def test_one_row_is_a_block_of_one(kind, seed):
             assert np.array_equal(now[name], before[name][0])
             assert np.array_equal(learned[name], own[name][0])
             # a class that came later has no mean yet
-            assert np.array_equal(learned[name], told[name][t, : len(learned[name])])
+            assert np.array_equal(learned[name], predicted[name][t, : len(learned[name])])
     assert _equal(row, block)
     assert _equal(row, whole)
 

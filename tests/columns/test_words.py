@@ -86,12 +86,12 @@ def test_the_statistic_is_the_sum_by_the_root_of_the_number():
 
 def test_words_tell_what_values_that_nearly_all_differ_do_not():
     rows, y = reviews(800)
-    told = StreamModel(onkel.make("pa")).predict_then_learn(rows, y)
-    assert (told[300:] != y[300:]).mean() < 0.1
+    predicted = StreamModel(onkel.make("pa")).predict_then_learn(rows, y)
+    assert (predicted[300:] != y[300:]).mean() < 0.1
     # as it was: the values alone
     alone = {**rows, "said": [f"{text} {k}" for k, text in enumerate(map(hash, rows["said"]))]}
-    told = StreamModel(onkel.make("pa")).predict_then_learn(alone, y)
-    assert (told[300:] != y[300:]).mean() > 0.4
+    predicted = StreamModel(onkel.make("pa")).predict_then_learn(alone, y)
+    assert (predicted[300:] != y[300:]).mean() > 0.4
 
 
 def test_a_column_of_words_is_kept_where_there_are_statistics():

@@ -301,8 +301,8 @@ def test_a_hinge_learner_votes_in_ensembles():
         model.learn_one(row, row["a"] > 0)
     shares = [model.predict_proba_one(row) for row in rows]
     assert all(sum(share.values()) == pytest.approx(1.0) for share in shares)
-    told = [max(share, key=share.get) for share in shares]
-    assert told == [model.predict_one(row) for row in rows]
+    predicted = [max(share, key=share.get) for share in shares]
+    assert predicted == [model.predict_one(row) for row in rows]
     many = model.predict_proba_many(pd.DataFrame(rows))
     assert many[True].tolist() == pytest.approx([share[True] for share in shares])
 
@@ -371,13 +371,13 @@ def test_each_group_has_a_memory_of_its_own(kind):
         y = (y > 0).astype(int)
         model = RiverClassifier(OnlineKernelClassifier(**small), group="site")
         plain = OnlineKernelClassifier(**small)
-    told = []
+    predicted = []
     for t in range(n):
         x = {"site": str(site[t]), "a": X[t, 0], "b": X[t, 1]}
-        told.append(model.predict_one(x))
+        predicted.append(model.predict_one(x))
         model.learn_one(x, y[t].item())
     expected = plain.predict_then_learn(X, y, groups=site)
-    np.testing.assert_allclose(told[10:], expected[10:], rtol=1e-4, atol=1e-4)
+    np.testing.assert_allclose(predicted[10:], expected[10:], rtol=1e-4, atol=1e-4)
     if kind == "classes":
         assert sum(model.predict_proba_one(x).values()) == pytest.approx(1.0)
     with pytest.raises(DataError, match="group is missing"):

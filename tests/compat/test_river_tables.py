@@ -44,9 +44,9 @@ def test_frames_copies_and_pickles():
     X = pandas.DataFrame([x for x, _ in rows(60, gaps=False)], index=range(100, 160))
     y = pandas.Series([y for _, y in rows(60)])
     model.learn_many(X, y)
-    told = model.predict_many(X)
-    assert list(told.index) == list(X.index)
-    assert set(told) <= {"up", "down"}
+    predicted = model.predict_many(X)
+    assert list(predicted.index) == list(X.index)
+    assert set(predicted) <= {"up", "down"}
     assert list(model.predict_proba_many(X).columns) == ["down", "up"]
     assert model.clone().model.n_rows == 0
     x = {"a": 1.0, "c": "y"}

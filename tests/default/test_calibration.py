@@ -35,7 +35,7 @@ def calibration_error(p, right):
 def test_two_classes_follow_a_bent_link():
     f, codes = binary(40_000)
     link = Calibration()
-    told = link.learn(f, codes, np.ones(40_000))
+    predicted = link.learn(f, codes, np.ones(40_000))
     grid = np.linspace(0.1, 1.1, 11)[:, None]
     np.testing.assert_allclose(
         link.probabilities(grid)[:, 1], expit(bent(grid[:, 0])).clip(min=0.5), atol=0.05
@@ -43,7 +43,7 @@ def test_two_classes_follow_a_bent_link():
     # said before each row; the border is kept where the true log-odds cross it elsewhere
     far = np.abs(f[:, 0]) > 0.5
     right = (f[:, 0] > 0.0) == codes
-    assert calibration_error(told[far, 1], right[far]) < 0.015
+    assert calibration_error(predicted[far, 1], right[far]) < 0.015
 
 
 def test_many_classes_follow_a_temperature():
@@ -52,24 +52,24 @@ def test_many_classes_follow_a_temperature():
     P = softmax(3.0 * F, axis=1)
     codes = (rng.random((40_000, 1)) > P.cumsum(axis=1)).sum(axis=1).clip(max=3)
     link = Calibration()
-    told = link.learn(F, codes, np.ones(40_000))
+    predicted = link.learn(F, codes, np.ones(40_000))
     found = link.probabilities(F)
     np.testing.assert_allclose(found.sum(axis=1), 1.0)
     assert np.abs(found - P).mean() < 0.02
-    assert calibration_error(told[5000:, 1], (F.argmax(axis=1) == codes)[5000:]) < 0.015
+    assert calibration_error(predicted[5000:, 1], (F.argmax(axis=1) == codes)[5000:]) < 0.015
 
 
 def test_it_follows_a_change():
     f, codes = binary(8000)
     codes[4000:] = 1 - codes[4000:][::-1]  # labels that no longer belong to the scores
     link = Calibration()
-    told = link.learn(f, codes, np.ones(8000))
-    assert -np.log(told[-2000:, 0]).mean() < 0.8
+    predicted = link.learn(f, codes, np.ones(8000))
+    assert -np.log(predicted[-2000:, 0]).mean() < 0.8
 
 
 def naive(scores, codes, knots, link_values):
     """The formula in plain Python: steps of the two knots beside each score, and order kept."""
-    v, e, told = list(link_values), [1.0] * len(knots), []
+    v, e, predicted = list(link_values), [1.0] * len(knots), []
     for row, code in zip(scores, codes, strict=True):
         hats = []
         for f in row:
@@ -81,11 +81,11 @@ def naive(scores, codes, knots, link_values):
             p = [1 / (1 + math.exp(-h[0]))]
             wanted = [float(code)]
             q = max(p[0], 0.5) if row[0] > 0 else min(p[0], 0.5)
-            told.append(q if code else 1 - q)
+            predicted.append(q if code else 1 - q)
         else:
             p = [math.exp(x) / sum(math.exp(y) for y in h) for x in h]
             wanted = [float(k == code) for k in range(len(row))]
-            told.append(p[code])
+            predicted.append(p[code])
         e = [1.0 + 0.9995 * (x - 1.0) for x in e]
         for (j, u), share in zip(hats, p, strict=True):
             e[j] += share * (1 - share) * (1 - u)
@@ -102,7 +102,7 @@ def naive(scores, codes, knots, link_values):
                 v[k - 1] = min(v[k - 1], v[k] - gaps[k - 1])
             for k in range(j + 1, len(v) - 1):
                 v[k + 1] = max(v[k + 1], v[k] + gaps[k])
-    return np.array(told), np.array(v)
+    return np.array(predicted), np.array(v)
 
 
 @pytest.mark.parametrize("K", [1, 4])
@@ -113,11 +113,11 @@ def test_as_a_naive_loop(K):
     link = Calibration()
     knots, (values, _) = (TWO, link.two) if K == 1 else (MANY, link.many)
     wanted, v = naive(scores.tolist(), codes.tolist(), knots.tolist(), values.tolist())
-    told = link.learn(scores, codes, np.ones(300))
-    np.testing.assert_allclose(told[:, 0], wanted, rtol=1e-9)
+    predicted = link.learn(scores, codes, np.ones(300))
+    np.testing.assert_allclose(predicted[:, 0], wanted, rtol=1e-9)
     np.testing.assert_allclose(values, v, rtol=1e-9)
     P = Calibration().learn_all(scores, codes, np.ones(300))
-    np.testing.assert_allclose(P[np.arange(300), codes], told[:, 0])
+    np.testing.assert_allclose(P[np.arange(300), codes], predicted[:, 0])
     np.testing.assert_allclose(P.sum(axis=1), 1.0)
 
 

@@ -121,8 +121,8 @@ def test_broken_off_it_leaves_the_model_as_it_was(before, monkeypatch):
 )
 def test_where_nothing_is_searched_nothing_changes(model, n):
     X, y = rows(n)
-    told = model.partial_fit(X, y).predict(X)
-    np.testing.assert_array_equal(model.consolidate().predict(X), told)
+    predicted = model.partial_fit(X, y).predict(X)
+    np.testing.assert_array_equal(model.consolidate().predict(X), predicted)
 
 
 def test_before_the_first_row_there_is_nothing_to_consolidate():

@@ -321,9 +321,9 @@ def test_a_column_that_comes_late_gets_cells():
     X, y = late_jumps(8000, 3000)
     model = OnlineKernelRegressor(n_components=50, speed="fast", restart=False)
     model.partial_fit(X[:3000, :3], y[:3000]).add_columns(1)
-    told = model.predict_then_learn(X[3000:], y[3000:])
+    predicted = model.predict_then_learn(X[3000:], y[3000:])
     # 0.5 is what landmarks make of it alone
-    assert np.std(told[3000:] - y[6000:]) < 0.35
+    assert np.std(predicted[3000:] - y[6000:]) < 0.35
     assert 3 in model.model_.stages[3].bins.columns
 
 
@@ -340,6 +340,6 @@ def test_a_saved_learner_goes_on_while_a_late_column_gets_cells(stop):
     model = OnlineKernelRegressor(n_components=20, speed="fast")
     model.partial_fit(X[:3000, :3], y[:3000]).add_columns(1).partial_fit(X[3000:stop], y[3000:stop])
     copied = OnlineKernelRegressor.from_state(model.get_state())
-    told = [of.predict_then_learn(X[stop:], y[stop:]) for of in (model, copied)]
-    np.testing.assert_array_equal(*told)
+    predicted = [of.predict_then_learn(X[stop:], y[stop:]) for of in (model, copied)]
+    np.testing.assert_array_equal(*predicted)
     assert len(model.model_.current.stages) == 4 or model.changes_

@@ -62,12 +62,12 @@ def test_late_labels_are_not_used_before_they_come():
 
 
 def _shifted(p, y, late):
-    tracker, told = Intervals(0.9), []
+    tracker, predicted = Intervals(0.9), []
     for t in range(len(y)):
         if (t >= late and t - late > 0) or t > late:
             tracker.learn(float(p[t - late - 1]), float(y[t - late - 1]))
-        told.append(tracker.bounds(float(p[t])))
-    return np.array(told)
+        predicted.append(tracker.bounds(float(p[t])))
+    return np.array(predicted)
 
 
 def test_a_run_that_goes_on():

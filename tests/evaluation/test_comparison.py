@@ -77,8 +77,8 @@ def test_p_values_are_those_of_paired_tests_with_holm():
     ]
     best = int(np.argmin([np.mean(v) for v in values]))
     raw = sorted(ttest_rel(values[best], v).pvalue for i, v in enumerate(values) if i != best)
-    told = sorted(p_values(found.results).values())
-    assert told == pytest.approx([min(2 * raw[0], 1), max(2 * raw[0], raw[1]), 1.0])
+    adjusted = sorted(p_values(found.results).values())
+    assert adjusted == pytest.approx([min(2 * raw[0], 1), max(2 * raw[0], raw[1]), 1.0])
     assert not found.table.lines[2].among_best
 
 

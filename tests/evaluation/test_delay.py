@@ -27,15 +27,15 @@ def _rows(task):
 
 def _naive(model, X, y, delay):
     """Predictions of each row without its own label and those of the ``delay`` rows before."""
-    told = []
+    predicted = []
     for t in range(len(y)):
         if t > delay:
-            told.append(model.predict_next(X[t : t + 1], ahead=delay)[0])
+            predicted.append(model.predict_next(X[t : t + 1], ahead=delay)[0])
         else:
-            told.append(0.0 if y.dtype.kind == "f" else None)
+            predicted.append(0.0 if y.dtype.kind == "f" else None)
         if t >= delay:
             model.partial_fit(X[t - delay : t - delay + 1], y[t - delay : t - delay + 1])
-    return told
+    return predicted
 
 
 @pytest.mark.parametrize("task", ["regression", "binary"])
@@ -46,14 +46,14 @@ def test_delay_is_the_naive_loop(task, algorithm, delay):
     params = {"n_components": 20, "dtype": "float64", "random_state": 0}
     if algorithm == "okl":
         params["speed"] = "fast"
-    told = _naive(make(algorithm, task, **params), X, y, delay)
+    predicted = _naive(make(algorithm, task, **params), X, y, delay)
     model = make(algorithm, task, **params)
     blocks = [(X[:7], y[:7]), (X[7:200], y[7:200]), (X[200:], y[200:])]
     result = prequential(model, blocks, delay=delay, warm_up=False)
     if task == "regression":
-        expected = np.sqrt(np.mean((np.array(told) - y)[delay + 1 :] ** 2))
+        expected = np.sqrt(np.mean((np.array(predicted) - y)[delay + 1 :] ** 2))
     else:
-        expected = 100.0 * np.mean([a != b for a, b in zip(told, y, strict=True)][delay + 1 :])
+        expected = 100.0 * np.mean([a != b for a, b in zip(predicted, y, strict=True)][delay + 1 :])
     assert result.scored == f"rows {delay + 2} to {N}"
     assert result.value == pytest.approx(expected, rel=1e-12)
     assert result.settings["delay"] == delay
@@ -63,7 +63,7 @@ def test_delay_is_the_naive_loop(task, algorithm, delay):
 
 def _naive_by_time(model, X, y, times, delay, groups):
     """Predictions of each row from the labels of rows at least ``delay`` older."""
-    told, due, now, first = [], {}, -np.inf, 0
+    predicted, due, now, first = [], {}, -np.inf, 0
     for t in range(len(y)):
         now = max(now, times[t])
         for s in sorted((s for s in due if due[s] <= now), key=lambda s: (due[s], s)):
@@ -71,12 +71,12 @@ def _naive_by_time(model, X, y, times, delay, groups):
             del due[s]
         if model.__sklearn_is_fitted__():
             ahead = sum(groups[s] == groups[t] for s in due)
-            told.append(model.predict_next(X[t : t + 1], ahead, groups=groups[t : t + 1])[0])
+            predicted.append(model.predict_next(X[t : t + 1], ahead, groups=groups[t : t + 1])[0])
         else:
-            told.append(0.0)
+            predicted.append(0.0)
             first = t + 1
         due[t] = times[t] + delay
-    return np.array(told), first
+    return np.array(predicted), first
 
 
 @pytest.mark.parametrize("delay", [30, 400])
@@ -87,13 +87,15 @@ def test_delay_by_time_is_the_naive_loop_with_groups(delay):
     times = np.cumsum(rng.exponential(20.0, N)).round() + 50.0 * (rng.uniform(size=N) < 0.1)
     groups = np.array(["a", "b", "c"])[rng.integers(0, 3, N)]
     params = {"n_components": 20, "speed": "fast"}
-    told, first = _naive_by_time(make("okl", "regression", **params), X, y, times, delay, groups)
+    predicted, first = _naive_by_time(
+        make("okl", "regression", **params), X, y, times, delay, groups
+    )
     model = make("okl", "regression", **params)
     blocks = [(X[:7], y[:7]), (X[7:200], y[7:200]), (X[200:], y[200:])]
     late = timedelta(seconds=delay)
     beside = {"time": times, "group": groups}
     result = prequential(model, blocks, delay=late, warm_up=False, **beside)
-    expected = np.sqrt(np.mean((told - y)[first:] ** 2))
+    expected = np.sqrt(np.mean((predicted - y)[first:] ** 2))
     assert result.value == pytest.approx(expected, rel=1e-12)
     assert result.final.n_scored == N - first
     assert model.n_rows_ == N

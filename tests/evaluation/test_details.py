@@ -61,21 +61,21 @@ def close(a, b):
 
 def naive_baselines(y, values, delay=0):
     """Majority or mean, and the last, of the labels known before each row that knows any."""
-    told = []
+    predicted = []
     for t in range(len(y)):
         known = list(y[: max(0, t - delay)])
         if not known:
             continue
         if values:
-            told.append((np.mean(known), known[-1]))
+            predicted.append((np.mean(known), known[-1]))
         else:
             counts, best = {}, None
             for label in known:
                 counts[label] = counts.get(label, 0) + 1
                 if best is None or counts[label] > counts[best]:
                     best = label
-            told.append((best, known[-1]))
-    return told
+            predicted.append((best, known[-1]))
+    return predicted
 
 
 @pytest.mark.parametrize("delay", [0, 1, 5])
@@ -90,12 +90,12 @@ def test_baselines_are_those_of_a_loop(delay, size):
     wrong = np.concatenate([by_class.add(codes[part], late) for part, late in pairs])
     square = np.concatenate([by_value.add(values[part], late) for part, late in pairs])
     first = delay + 1  # the rows before know no label
-    told = naive_baselines(codes, False, delay)
+    predicted = naive_baselines(codes, False, delay)
     np.testing.assert_array_equal(
-        wrong, [[p != y for p in row] for row, y in zip(told, codes[first:], strict=True)]
+        wrong, [[p != y for p in row] for row, y in zip(predicted, codes[first:], strict=True)]
     )
-    told = np.array(naive_baselines(values, True, delay))
-    errors = told - values[first:, None]
+    predicted = np.array(naive_baselines(values, True, delay))
+    errors = predicted - values[first:, None]
     np.testing.assert_allclose(square, np.square(errors), rtol=1e-6, atol=1e-9)
     assert by_class.n_scored == by_value.n_scored == 64 - first
 
@@ -114,19 +114,21 @@ def test_two_classes_as_scikit_learn_has_them():
     found = details(fogd(), TWO)
     model = fogd()
     scores = model.predict_then_learn(X, TWO, return_scores=True)
-    told = fogd().predict_then_learn(X, TWO)
+    predicted = fogd().predict_then_learn(X, TWO)
     first = 1 + int(np.flatnonzero(TWO[0] != TWO)[0])  # from then on both classes are known
     positive = 1 / (1 + np.exp(-scores))
     assert found["auc"] == pytest.approx(roc_auc_score(TWO[first:], scores[first:]), abs=2e-3)
     assert found["log_loss"] == pytest.approx(log_loss(TWO[first:], positive[first:]))
     assert found["balanced_accuracy"] == pytest.approx(
-        100 * balanced_accuracy_score(TWO[1:], told[1:])
+        100 * balanced_accuracy_score(TWO[1:], predicted[1:])
     )
     assert list(found["recall"].values()) == pytest.approx(
-        100 * recall_score(TWO[1:], told[1:], average=None)
+        100 * recall_score(TWO[1:], predicted[1:], average=None)
     )
     assert found["confusion"]["labels"] == ["no", "yes"]
-    np.testing.assert_array_equal(found["confusion"]["rows"], confusion_matrix(TWO[1:], told[1:]))
+    np.testing.assert_array_equal(
+        found["confusion"]["rows"], confusion_matrix(TWO[1:], predicted[1:])
+    )
     # in every bin, predicted and observed shares are close
     rows = sum(b["rows"] for b in found["calibration"])
     assert rows == 1500 - first
@@ -140,11 +142,13 @@ def test_three_classes_as_scikit_learn_has_them():
     found = details(fogd(), THREE)
     model = fogd()
     scores = model.predict_then_learn(X, THREE, return_scores=True)
-    told = fogd().predict_then_learn(X, THREE)
+    predicted = fogd().predict_then_learn(X, THREE)
     first = 1 + max(int(np.flatnonzero(c == THREE)[0]) for c in "abc")
     areas = [roc_auc_score(THREE[first:] == c, scores[first:, k]) for k, c in enumerate("abc")]
     assert found["auc"] == pytest.approx(np.mean(areas), abs=5e-3)
-    np.testing.assert_array_equal(found["confusion"]["rows"], confusion_matrix(THREE[1:], told[1:]))
+    np.testing.assert_array_equal(
+        found["confusion"]["rows"], confusion_matrix(THREE[1:], predicted[1:])
+    )
 
 
 def test_ranking_counts_ties_one_half():
@@ -158,11 +162,11 @@ def test_ranking_counts_ties_one_half():
 
 def test_a_regression_has_r2_and_a_sample():
     found = details(PARegressor(), VALUE, delay=0)
-    told = PARegressor().predict_then_learn(X, VALUE)
-    assert found["r2"] == pytest.approx(r2_score(VALUE[1:], told[1:]))
+    predicted = PARegressor().predict_then_learn(X, VALUE)
+    assert found["r2"] == pytest.approx(r2_score(VALUE[1:], predicted[1:]))
     pairs = set(zip(found["sample"]["target"], found["sample"]["prediction"], strict=True))
     assert len(pairs) == 250
-    assert pairs <= set(zip(VALUE, told, strict=True))
+    assert pairs <= set(zip(VALUE, predicted, strict=True))
 
 
 def test_skill_against_the_last_class_is_kappa_temporal():

@@ -1,4 +1,4 @@
-"""A target that is far from all others is told."""
+"""A message names a target that is far from all others."""
 
 from __future__ import annotations
 
@@ -49,9 +49,9 @@ def test_targets_whose_squares_are_lost_are_told(tmp_path, unit, lost):
     path = tmp_path / "rows.csv"
     lines = [f"{a:.4f},{unit * y:.4e}" for (a, _), y in zip(X.tolist(), Y.tolist(), strict=True)]
     path.write_text("\n".join(["a,y", *lines, ""]))
-    told = CliRunner().invoke(app, ["learn", str(path), "-t", "y", "-a", "krls"])
-    assert told.exit_code == 0
-    assert ("multiply the target by a power of ten" in " ".join(told.stderr.split())) == lost
+    output = CliRunner().invoke(app, ["learn", str(path), "-t", "y", "-a", "krls"])
+    assert output.exit_code == 0
+    assert ("multiply the target by a power of ten" in " ".join(output.stderr.split())) == lost
 
 
 def test_extremes_are_those_of_all_blocks():
@@ -69,10 +69,10 @@ def test_onkel_learn_says_how_to_leave_it_out(tmp_path, target, text):
     lines[0] = f"0,0,{text}"
     path.write_text("\n".join(["a,b,y", *lines, ""]))
     command = ["learn", str(path), "-t", "y", "-a", "krls"]
-    told = CliRunner().invoke(app, command)
-    said = " ".join(told.stderr.split())
+    output = CliRunner().invoke(app, command)
+    said = " ".join(output.stderr.split())
     assert f"the target of row 1 is {text}, a thousand times farther off" in said
-    r2 = re.search(r"R² +(\S+)", told.stdout)
+    r2 = re.search(r"R² +(\S+)", output.stdout)
     assert r2 is not None
     assert len(r2[1]) < 12
     again = CliRunner().invoke(app, [*command, f"--na-values={text}"])

@@ -283,8 +283,8 @@ def test_a_first_row_of_which_nothing_is_known_is_not_scored():
     result = prequential(PARegressor(), (X, y))
     assert result.scored == "rows 2 to 500"
     assert result.curve[0].n_rows == 2
-    told = PARegressor().predict_then_learn(X, y)
-    assert result.value == pytest.approx(np.sqrt(np.mean((told - y)[1:] ** 2)))
+    predicted = PARegressor().predict_then_learn(X, y)
+    assert result.value == pytest.approx(np.sqrt(np.mean((predicted - y)[1:] ** 2)))
     # the baselines are scored on the same rows
     assert result.details["baselines"]["last value"] == pytest.approx(np.mean(np.diff(y) ** 2))
     alone = prequential(PARegressor(), (X[:1], y[:1]))

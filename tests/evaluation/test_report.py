@@ -109,8 +109,8 @@ def test_a_learner_below_its_baseline_is_said_to_be():
 
 def test_the_trend_tells_the_last_quarter():
     y = np.where(np.arange(3000) < 2250, X[:, 0] > 0, X[:, 0] < 0)
-    told = " ".join(sentences(prequential(PAClassifier(), (X, y)), [], []))
-    assert re.search(r"Mistakes of the last quarter of the rows: .* %, more than in the", told)
+    text = " ".join(sentences(prequential(PAClassifier(), (X, y)), [], []))
+    assert re.search(r"Mistakes of the last quarter of the rows: .* %, more than in the", text)
 
 
 @pytest.mark.parametrize("target", ["label", "value"])

@@ -205,10 +205,10 @@ def test_progress_shows_bar_and_table_on_a_terminal(monkeypatch):
 
 
 def test_a_table_on_demand_with_rmse_for_regressions():
-    told = console(False)
-    with RunProgress(told, "pa", table=True) as progress:
+    output = console(False)
+    with RunProgress(output, "pa", table=True) as progress:
         prequential(PARegressor(), (X, X[:, 0]), progress=progress)
-    lines = told.file.getvalue().splitlines()
+    lines = output.file.getvalue().splitlines()
     assert lines[0].split() == ["rows", "average", "loss", "since", "last", "RMSE", "rows/s"]
     assert len({len(line) for line in lines}) == 1
     assert len(lines[0]) < 80
@@ -260,8 +260,8 @@ def test_the_last_fit_takes_what_the_slowest_large_one_took():
     for k, (seconds, work) in enumerate(((3.0, 2.0), (20.0, 12.0), (1.0, 32.0)), 2):
         left.fitted(seconds)
         now, of_fits = left._fitting + k, WorkOfFits(work, 40.0, 100.0)
-        told = left.after(now, 1000 * k, 10_000, of_fits, True)
-    assert told == pytest.approx(6.0 + 40 * 24 / 31 + 100 * 2.0)
+        left_over = left.after(now, 1000 * k, 10_000, of_fits, True)
+    assert left_over == pytest.approx(6.0 + 40 * 24 / 31 + 100 * 2.0)
 
 
 def test_a_model_that_is_continued_had_its_fits_before():
@@ -300,15 +300,15 @@ def test_what_goes_on_in_parts_is_told_once_with_all_its_seconds(monkeypatch):
 
 @pytest.mark.parametrize("width", [80, 120, 200])
 def test_the_bar_stays_on_one_line(width):
-    told = Console(file=io.StringIO(), force_terminal=True, width=width, height=20)
-    with RunProgress(told, "okl", total=10**6) as progress:
+    output = Console(file=io.StringIO(), force_terminal=True, width=width, height=20)
+    with RunProgress(output, "okl", total=10**6) as progress:
         progress.busy("searching landmarks and widths, fitted to 65,536 rows")
         progress._bar.update(
             progress._task, completed=97_775, error="mistakes 14.75 %", speed="1.08k rows/s",
             ends=time.perf_counter() + 100.0,
         )  # fmt: skip
         table = progress._bar.make_tasks_table(progress._bar.tasks)
-        lines = told.render_lines(table)
+        lines = output.render_lines(table)
         shown = "".join(segment.text for segment in lines[0])
     assert len(lines) == 1
     assert "okl" in shown

@@ -68,10 +68,10 @@ def learned(feature_map, rule):
 @pytest.mark.parametrize("rule", ["gradient", "least_squares"])
 @pytest.mark.parametrize("feature_map", EACH, ids=lambda m: m.name)
 def test_threads_do_not_change_a_bit(feature_map, rule, four_cores):
-    told, coef = learned(clone(feature_map), rule)
+    predicted, coef = learned(clone(feature_map), rule)
     with threadpool_limits(1, user_api="blas"):
         alone, coef_alone = learned(clone(feature_map), rule)
-    np.testing.assert_array_equal(told, alone)
+    np.testing.assert_array_equal(predicted, alone)
     np.testing.assert_array_equal(coef, coef_alone)
 
 

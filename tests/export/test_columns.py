@@ -226,10 +226,10 @@ def test_the_file_says_what_it_is(graph_of, tmp_path):
     graph_of(model)
     proto = onnx.load(tmp_path / "model.onnx")
     assert (proto.producer_name, proto.producer_version) == ("onkel", onkel.__version__)
-    told = {entry.key: entry.value for entry in proto.metadata_props}
-    assert (told["learner"], told["target"]) == ("FOGDClassifier", "y")
-    assert json.loads(told["classes"]) == ["low", "mid"]
-    assert json.loads(told["columns"])["when"] == "time"
+    metadata = {entry.key: entry.value for entry in proto.metadata_props}
+    assert (metadata["learner"], metadata["target"]) == ("FOGDClassifier", "y")
+    assert json.loads(metadata["classes"]) == ["low", "mid"]
+    assert json.loads(metadata["columns"])["when"] == "time"
 
 
 def test_columns_with_the_names_of_outputs_and_nodes_keep_them(graph_of):

@@ -34,8 +34,10 @@ def test_a_part_of_ones_own_is_named_and_can_be_registered(tmp_path, graph_of, a
     learner = SupportKernelClassifier(kernel=Own(), gamma=0.5).fit(X, Y)
     with pytest.raises(ExportError, match=r"known for the kernel Own\. There is: Gaussian") as info:
         learner.export_onnx(tmp_path / "m.onnx")
-    told = r"builder of \(kernel, X, S, gamma\).*export\.kernels\.KERNELS\.register\(Own, builder\)"
-    assert re.search(told, str(info.value))
+    pattern = (
+        r"builder of \(kernel, X, S, gamma\).*export\.kernels\.KERNELS\.register\(Own, builder\)"
+    )
+    assert re.search(pattern, str(info.value))
     assert not list(tmp_path.iterdir())
     KERNELS.register(Own, KERNELS.of(Gaussian()))
     try:
@@ -92,11 +94,11 @@ def test_text_whose_values_share_a_hash(tmp_path):
     model = StreamModel(make("pa", "regression")).partial_fit(texts(200), target="y")
     with pytest.raises(ExportError, match=r"'who' has more than 64 values.*max_categories"):
         model.export_onnx(tmp_path / "m.onnx")
-    for values, told in (
+    for values, message in (
         ({"x": ["a"]}, "'x' is no column of text; there is: .'who'."),
         ({"who": "name 3"}, "'who' must be a list of texts"),
     ):
-        with pytest.raises(ValueError, match=told):
+        with pytest.raises(ValueError, match=message):
             model.export_onnx(tmp_path / "m.onnx", values=values)
     unlike = texts(200).sample(frac=1.0, random_state=0).drop_duplicates("who")
     model = StreamModel(make("pa", "regression")).partial_fit(unlike, target="y")

@@ -145,8 +145,8 @@ def check(case, folder):
     if error is not None:
         assert str(path) in str(error), f"no file in: {error}"
         if error.row is not None and stream is not None:
-            told = len(X) + stream.n_unlabelled
-            assert error.row == told, f"{told} rows, then: {error}"
+            expected = len(X) + stream.n_unlabelled
+            assert error.row == expected, f"{expected} rows, then: {error}"
     again = read(path, 1000, options)
     assert (again[0], again[1], str(again[2])) == (X, y, str(error)), "blocks matter"
     # the lines of dropped rows are unknown here

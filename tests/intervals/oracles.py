@@ -9,20 +9,20 @@ import numpy as np
 
 def tracking(y, forecasts, alpha, eta=None, q0=0.0):
     """Quantile tracking of |y - forecast|; η constant, or 1/20 of the largest of 300 scores."""
-    q, past, told = q0, [], []
+    q, past, bounds = q0, [], []
     for p, truth in zip(forecasts, y, strict=True):
-        told.append((p - q, p + q))
+        bounds.append((p - q, p + q))
         score = abs(truth - p)
         past.append(score)
         step = 0.05 * max(past[-300:]) if eta is None else eta
         q += step * ((score > q) - alpha)
-    return np.array(told)
+    return np.array(bounds)
 
 
 def scaled_tracking(y, forecasts, alpha, q0):
     """What `Intervals` does: scores around a bias, in units of a deviation at three speeds."""
     mixtures = np.array([[0.0, 0.0, 1.0], [0.1, 0.2, 0.7], [0.3, 0.2, 0.5]])
-    q, blocks, roots, errors, told, lost = q0, [[q0]], [], [], [], np.zeros(3)
+    q, blocks, roots, errors, bounds, lost = q0, [[q0]], [], [], [], np.zeros(3)
     tries, of_tries, part = [q0, q0], [0.0, 0.0], 1.0
     for t, (p, truth) in enumerate(zip(forecasts, y, strict=True)):
         means = np.array([_faded_mean(roots, half) for half in (1, 30, 1000)])
@@ -30,7 +30,7 @@ def scaled_tracking(y, forecasts, alpha, q0):
         weights = np.exp(-2.0 * lost)
         d, bias = float(weights @ r / weights.sum()) ** 2, _bias(errors)
         reach = max(q, 0.0) * d if t else math.inf
-        told.append((p + bias - reach, p + bias + reach))
+        bounds.append((p + bias - reach, p + bias + reach))
         far = abs(truth - p - bias)
         root = math.sqrt(min(far, 1e4 * d) if d > 0 else far)
         if d > 0:
@@ -61,7 +61,7 @@ def scaled_tracking(y, forecasts, alpha, q0):
                 roots = [one * math.sqrt(factor) for one in roots]
         roots.append(root)
         errors.append(truth - p)
-    return np.array(told)
+    return np.array(bounds)
 
 
 def _moved(q, step, score, alpha, largest):
@@ -93,14 +93,14 @@ def _bias(errors):
 
 def aci(y, forecasts, alpha, gamma=0.01, window=300):
     """Adaptive conformal inference (Gibbs & Candès 2021): the level follows the misses."""
-    level, past, told = alpha, [], []
+    level, past, bounds = alpha, [], []
     for p, truth in zip(forecasts, y, strict=True):
         q = _quantile(past[-window:], 1.0 - level)
-        told.append((p - q, p + q))
+        bounds.append((p - q, p + q))
         score = abs(truth - p)
         level += gamma * (alpha - (score > q))
         past.append(score)
-    return np.array(told)
+    return np.array(bounds)
 
 
 def dtaci(y, forecasts, alpha, window=300, rows=500):
@@ -109,12 +109,12 @@ def dtaci(y, forecasts, alpha, window=300, rows=500):
     levels, weights = [alpha] * 8, [1.0 / 8] * 8
     spread = (1 - alpha) ** 2 * alpha**3 + alpha**2 * (1 - alpha) ** 3
     eta = math.sqrt(3 / rows) * math.sqrt((math.log(8 * rows) + 2) / spread)
-    sigma, past, told = 1 / (2 * rows), [], []
+    sigma, past, bounds = 1 / (2 * rows), [], []
     for p, truth in zip(forecasts, y, strict=True):
         recent = sorted(past[-window:])
         level = sum(w * a for w, a in zip(weights, levels, strict=True))
         q = _quantile(recent, 1.0 - level)
-        told.append((p - q, p + q))
+        bounds.append((p - q, p + q))
         score = abs(truth - p)
         beta = sum(s >= score for s in recent) / (len(recent) + 1) if recent else 0.0
         losses = [alpha * (beta - a) - min(0.0, beta - a) for a in levels]
@@ -123,7 +123,7 @@ def dtaci(y, forecasts, alpha, window=300, rows=500):
         weights = [w / sum(weights) for w in weights]
         levels = [a + g * (alpha - (a > beta)) for a, g in zip(levels, gammas, strict=True)]
         past.append(score)
-    return np.array(told)
+    return np.array(bounds)
 
 
 def _quantile(past, level):

@@ -147,9 +147,11 @@ def test_a_ring_is_a_line_of_the_log(caplog):
     rng = np.random.default_rng(0)
     with caplog.at_level("INFO", logger="onkel.alarm"):
         rings = Alarm().learn(rng.exponential(size=9000) * np.where(np.arange(9000) < 6000, 1, 5))
-    told = [record.getMessage() for record in caplog.records]
-    assert told == [f"alarm: scores have become larger; it rang after row {t + 1}" for t in rings]
-    assert told
+    messages = [record.getMessage() for record in caplog.records]
+    assert messages == [
+        f"alarm: scores have become larger; it rang after row {t + 1}" for t in rings
+    ]
+    assert messages
 
 
 def test_blocks_do_not_matter():

@@ -40,12 +40,12 @@ def test_the_theorem_over_any_sequence(p):
 
 def test_as_a_naive_loop():
     P, codes = rows(400)
-    q, told = 0.0, []
+    q, sets = 0.0, []
     for p, code in zip(P, codes, strict=True):
         scores = np.log((1 - p) / p)
-        told.append(scores <= q)
+        sets.append(scores <= q)
         q += 0.5 * (float(scores[code] > q) - 0.1)
-    np.testing.assert_array_equal(ClassSets(0.9).learn(P, codes), told)
+    np.testing.assert_array_equal(ClassSets(0.9).learn(P, codes), sets)
 
 
 def test_blocks_do_not_matter_and_levels_are_nested():

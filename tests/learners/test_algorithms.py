@@ -100,6 +100,6 @@ def test_a_wrong_parameter_is_named(name):
         known = {} if cls is None else cls().get_params()
         for parameter in known.keys() & wrong.keys():
             for value in wrong[parameter]:
-                with pytest.raises(ValueError, match=parameter) as told:
+                with pytest.raises(ValueError, match=parameter) as raised:
                     make(name, task, **{parameter: value}).partial_fit(X, y)
-                assert not isinstance(told.value, DataError)
+                assert not isinstance(raised.value, DataError)

@@ -234,10 +234,10 @@ def test_classes_may_be_given_in_any_form(form, labels):
 
 
 @pytest.mark.parametrize(
-    ("classes", "told"),
+    ("classes", "message"),
     [(["a", None], "label None is not of the type"), (["a", float("nan")], "label nan is not of"),
      (["a", 1], "label 1 is not of the type"), ([0.5, 1.0], "continuous"), ("ab", "list of")],
 )  # fmt: skip
-def test_classes_that_are_none_are_named(classes, told):
-    with pytest.raises(ValueError, match=f"classes=.*{told}"):
+def test_classes_that_are_none_are_named(classes, message):
+    with pytest.raises(ValueError, match=f"classes=.*{message}"):
         FOGDClassifier().partial_fit(np.zeros((2, 1)), ["a", "a"], classes=classes)

@@ -186,8 +186,8 @@ def test_info_shows_it_by_column(tmp_path):
     shown = CliRunner().invoke(app, ["info", str(saved)])
     assert "importance" in shown.stdout
     assert "█" in shown.stdout
-    told = json.loads(CliRunner().invoke(app, ["info", str(saved), "--json"]).stdout)
-    share = {column["name"]: column["importance"] for column in told["columns"]}
+    report = json.loads(CliRunner().invoke(app, ["info", str(saved), "--json"]).stdout)
+    share = {column["name"]: column["importance"] for column in report["columns"]}
     assert sum(share.values()) == pytest.approx(1.0)
     assert share["idle"] < 0.05 < min(share["strong"], share["place"])
     # Python gives them in the same order

@@ -38,7 +38,7 @@ def test_a_class_comes_while_another_thread_predicts(name):
                 labels, scores = model.predict(X[:50]), model.decision_function(X[:50])
                 assert np.isin(labels, [0, 1, 2]).all()
                 assert np.isfinite(scores).all()
-            except BaseException as error:  # told by the other thread
+            except BaseException as error:  # raised in the other thread
                 failures.append(error)
                 return
 
@@ -88,7 +88,7 @@ def test_river_predicts_while_another_thread_learns():
                 for x in rows[:50]:
                     assert model.predict_one(x) in (0, 1, 2)
                     assert abs(sum(model.predict_proba_one(x).values()) - 1.0) < 1e-6
-            except BaseException as error:  # told by the other thread
+            except BaseException as error:  # raised in the other thread
                 failures.append(error)
                 return
 

@@ -58,11 +58,11 @@ def test_columns_that_tell_are_those_of_the_formula(seed):
 
 def test_columns_of_noise_seldom_tell_anything():
     rng = np.random.default_rng(0)
-    told = [
+    kept = [
         columns_that_tell(rng.standard_t(3, (512, 30)), rng.standard_normal((512, 2)), np.ones(512))
         for _ in range(40)
     ]
-    assert np.any(told, axis=1).sum() <= 6
+    assert np.any(kept, axis=1).sum() <= 6
 
 
 def test_a_constant_column_tells_nothing(monkeypatch):

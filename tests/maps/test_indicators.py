@@ -118,7 +118,7 @@ def test_a_category_of_noise_does_not_drown_the_numbers():
 
     def error(X):
         model = OnlineKernelRegressor(n_components=100, speed="fast", memory=False)
-        told = model.predict_then_learn(X, y)
-        return np.mean((told - y)[100:400] ** 2)
+        predicted = model.predict_then_learn(X, y)
+        return np.mean((predicted - y)[100:400] ** 2)
 
     assert error(np.c_[X, noise]) < 2.5 * error(X)

@@ -49,11 +49,11 @@ def _same(state, expected):
 
 
 def _in_blocks(memory, rows, weight, keys, size):
-    told = [
+    predicted = [
         memory.learn(*(r[a : a + size] for r in rows), weight[a : a + size], keys[a : a + size])
         for a in range(0, N, size)
     ]
-    return np.concatenate(told)
+    return np.concatenate(predicted)
 
 
 # ---- keys to slots -------------------------------------------------------------------------------
@@ -146,14 +146,14 @@ def test_each_group_has_the_past_of_a_memory_of_its_own(made):
 def test_groups_are_kept_apart(made):
     make, rows, keys = made
     joint, mixed = make(), make()
-    told = joint.learn(*rows, np.ones(N), keys)[:, 0]
+    predicted = joint.learn(*rows, np.ones(N), keys)[:, 0]
     without = mixed.learn(*rows, np.ones(N))[:, 0]
     y = rows[1]
 
     def error(p):
         return np.mean((p - y) ** 2) if p.ndim == 1 else np.mean(p.argmax(axis=1) != y)
 
-    assert error(told) < 0.5 * error(without)
+    assert error(predicted) < 0.5 * error(without)
 
 
 def test_a_new_group_is_predicted_without_memory(made):
@@ -161,11 +161,11 @@ def test_a_new_group_is_predicted_without_memory(made):
     memory = make()
     memory.learn(*rows, np.ones(N), keys)
     before = memory.get_state()
-    told = memory.predict(rows[0][:3], ["new", KEYS[0], "new"])
+    predicted = memory.predict(rows[0][:3], ["new", KEYS[0], "new"])
     f = rows[0][:3] if rows[0].ndim == 1 else np.clip(rows[0][:3], 0.0, 1.0)
     f = f if f.ndim == 1 else f / f.sum(axis=1, keepdims=True)
-    np.testing.assert_allclose(told[[0, 2], 0], f[[0, 2]], atol=1e-6)
-    assert np.abs(told[1, 0] - f[1]).max() > 0.01
+    np.testing.assert_allclose(predicted[[0, 2], 0], f[[0, 2]], atol=1e-6)
+    assert np.abs(predicted[1, 0] - f[1]).max() > 0.01
     _same(memory.get_state(), before)
 
 
@@ -194,13 +194,13 @@ def test_a_learner_by_group_in_blocks_and_saved(kind, tmp_path):
     X, y, keys = _rows(kind)
     expected = _learner(kind, max_groups=5).predict_then_learn(X, y, groups=keys)
     model = _learner(kind, max_groups=5)
-    told = []
+    predicted = []
     for a in range(0, 900, 100):
         block = slice(a, a + 100)
-        told.append(model.predict_then_learn(X[block], y[block], groups=keys[block].tolist()))
+        predicted.append(model.predict_then_learn(X[block], y[block], groups=keys[block].tolist()))
         model.save(tmp_path / f"{a}.onkel")
         model = load(tmp_path / f"{a}.onkel")
-    np.testing.assert_allclose(np.concatenate(told), expected, rtol=1e-6, atol=1e-7)
+    np.testing.assert_allclose(np.concatenate(predicted), expected, rtol=1e-6, atol=1e-7)
 
 
 @kinds
@@ -208,8 +208,8 @@ def test_groups_help_and_predict_knows_none(kind):
     X, y, keys = _rows(kind)
     by_group, without = _learner(kind), _learner(kind)
 
-    def error(told):
-        return np.mean((told - y) ** 2) if kind == "values" else np.mean(told != y)
+    def error(predicted):
+        return np.mean((predicted - y) ** 2) if kind == "values" else np.mean(predicted != y)
 
     assert error(by_group.predict_then_learn(X, y, groups=keys)) < 0.6 * error(
         without.predict_then_learn(X, y)
@@ -221,12 +221,12 @@ def test_rows_ahead_are_counted_in_their_group():
     X, y, keys = _rows("values")
     model = _learner("values").fit(X, y, groups=keys)
     asked = [KEYS[0], KEYS[1], KEYS[0], "new"]
-    told = model.predict_next(X[:4], groups=asked)
+    predicted = model.predict_next(X[:4], groups=asked)
     for t, (key, ahead) in enumerate(zip(asked, [0, 0, 1, 0], strict=True)):
         alone = model.predict_next(X[t : t + 1], ahead=ahead, groups=[key])
-        np.testing.assert_allclose(alone, told[t : t + 1], rtol=1e-9)
+        np.testing.assert_allclose(alone, predicted[t : t + 1], rtol=1e-9)
     # a new group gets the timeless prediction, up to what the second model adds
-    np.testing.assert_allclose(told[3], model.predict(X[3:4])[0], atol=0.05)
+    np.testing.assert_allclose(predicted[3], model.predict(X[3:4])[0], atol=0.05)
 
 
 def test_a_group_that_is_missing_is_refused_with_its_row():

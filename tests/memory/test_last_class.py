@@ -53,16 +53,16 @@ def _rows(stays, good, seed=0):
 @pytest.mark.parametrize(("stays", "good"), [(0.98, 0.9), (0.98, 0.1), (0.3, 0.9), (0.9, 0.9)])
 def test_against_its_definition(stays, good, size):
     P, codes, weight = _rows(stays, good)
-    came, model, told = _came_last(codes, weight), LastClass(), []
+    came, model, predicted = _came_last(codes, weight), LastClass(), []
     for a in range(0, N, size):
         part = slice(a, a + size)
         asked = model.predict(P[part][:1], came[part][:1])
-        told.append(model.learn(P[part], came[part], codes[part], weight[part]))
-        np.testing.assert_array_equal(asked, told[-1][:1])
-    told = np.concatenate(told)
-    np.testing.assert_array_equal(told.argmax(axis=1), _naive(P, codes, weight))
+        predicted.append(model.learn(P[part], came[part], codes[part], weight[part]))
+        np.testing.assert_array_equal(asked, predicted[-1][:1])
+    predicted = np.concatenate(predicted)
+    np.testing.assert_array_equal(predicted.argmax(axis=1), _naive(P, codes, weight))
     # probabilities are only permuted
-    np.testing.assert_array_equal(np.sort(told, axis=1), np.sort(P, axis=1))
+    np.testing.assert_array_equal(np.sort(predicted, axis=1), np.sort(P, axis=1))
 
 
 def test_a_state_goes_on():
@@ -71,8 +71,8 @@ def test_a_state_goes_on():
     expected = whole.learn(P, came, codes, weight)[200:]
     first.learn(P[:200], came[:200], codes[:200], weight[:200])
     second.set_state(first.get_state())
-    told = second.learn(P[200:], came[200:], codes[200:], weight[200:])
-    np.testing.assert_array_equal(told, expected)
+    predicted = second.learn(P[200:], came[200:], codes[200:], weight[200:])
+    np.testing.assert_array_equal(predicted, expected)
 
 
 @pytest.mark.parametrize("state", [{"right": 5}, {"rows": -1}, {"lead": 0.5}])
@@ -89,5 +89,5 @@ def test_classes_that_seldom_change_are_no_worse_than_the_last_again(classes):
     # weakly informative columns, which mislead near the borders
     X = np.column_stack([y + rng.normal(size=len(y)), rng.normal(size=len(y))])
     model = OnlineKernelClassifier(n_components=20, speed="fast")
-    told = model.predict_then_learn(X, y, classes)
-    assert np.sum(told[1:] != y[1:]) <= np.sum(y[1:] != y[:-1])
+    predicted = model.predict_then_learn(X, y, classes)
+    assert np.sum(predicted[1:] != y[1:]) <= np.sum(y[1:] != y[:-1])

@@ -52,8 +52,8 @@ def test_predict_does_not_depend_on_memory(kind):
 @kinds
 def test_memory_helps_where_there_is_a_yesterday(kind):
     def loss(model, X, y):
-        told = model.predict_then_learn(X, y)
-        return np.mean((told - y) ** 2) if kind == "values" else np.mean(told != y)
+        predicted = model.predict_then_learn(X, y)
+        return np.mean((predicted - y) ** 2) if kind == "values" else np.mean(predicted != y)
 
     X, y = _rows(kind)
     assert loss(_model(kind), X, y) < 0.6 * loss(_model(kind, memory=False), X, y)
@@ -111,19 +111,19 @@ def test_far_ahead_is_the_timeless_prediction(kind):
 def test_probabilities_of_the_next_rows(kind):
     X, y = _rows(kind)
     model = _model(kind)
-    told = []
+    predicted = []
     for t in range(N):
         if t > 100:
-            told.append(model.predict_proba_next(X[t : t + 1])[0])
-            assert model.classes_[told[-1].argmax()] == model.predict_next(X[t : t + 1])[0]
+            predicted.append(model.predict_proba_next(X[t : t + 1])[0])
+            assert model.classes_[predicted[-1].argmax()] == model.predict_next(X[t : t + 1])[0]
         model.partial_fit(X[t : t + 1], y[t : t + 1], classes=np.unique(y))
-    told, right = np.array(told), np.eye(2 if kind == "two" else 3)[y[101:]]
-    np.testing.assert_allclose(told.sum(axis=1), 1.0)
+    predicted, right = np.array(predicted), np.eye(2 if kind == "two" else 3)[y[101:]]
+    np.testing.assert_allclose(predicted.sum(axis=1), 1.0)
     timeless = model.predict_proba(X[101:])
-    assert np.sum((told - right) ** 2) < 0.6 * np.sum((timeless - right) ** 2)
+    assert np.sum((predicted - right) ** 2) < 0.6 * np.sum((timeless - right) ** 2)
     # predicted probabilities match observed shares
-    sure = told.max(axis=1)
-    assert abs(sure.mean() - np.mean(told.argmax(axis=1) == y[101:])) < 0.05
+    sure = predicted.max(axis=1)
+    assert abs(sure.mean() - np.mean(predicted.argmax(axis=1) == y[101:])) < 0.05
     far = model.predict_proba_next(X, ahead=100_000)
     np.testing.assert_allclose(far, model.predict_proba(X), atol=1e-6)
 

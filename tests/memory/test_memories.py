@@ -106,9 +106,9 @@ def test_predict_is_what_learn_predicts_and_changes_nothing(made):
     for t in range(0, N, 50):
         row = slice(t, t + 1)
         before = memory.get_state()
-        told = memory.predict(f[row])
+        predicted = memory.predict(f[row])
         _assert_same(memory.get_state(), before)
-        np.testing.assert_array_equal(memory.learn(f[row], y[row], weight[row]), told)
+        np.testing.assert_array_equal(memory.learn(f[row], y[row], weight[row]), predicted)
         memory.learn(*(r[t + 1 : t + 50] for r in (f, y, weight)))
 
 
@@ -128,11 +128,11 @@ def test_a_walk_is_followed_and_noise_is_not():
         return float(np.mean((p - y) ** 2))
 
     walk = f + np.cumsum(rng.normal(size=n))
-    told = ValueMemory().learn(f, walk, ones)[:, 0]
-    assert error(told[1000:], walk[1000:]) < 1.1 < 10.0 < error(f, walk)
+    predicted = ValueMemory().learn(f, walk, ones)[:, 0]
+    assert error(predicted[1000:], walk[1000:]) < 1.1 < 10.0 < error(f, walk)
     noise = f + rng.normal(size=n)
-    told = ValueMemory().learn(f, noise, ones)[:, 0]
-    assert error(told, noise) < 1.02 * error(f, noise)
+    predicted = ValueMemory().learn(f, noise, ones)[:, 0]
+    assert error(predicted, noise) < 1.02 * error(f, noise)
 
 
 @pytest.mark.parametrize("rate", [0.3, 1.0, 2.0])
@@ -142,28 +142,28 @@ def test_a_jump_as_never_before_is_not_prolonged(rate):
     y = 100.0 + np.sin(np.arange(n) * rate) + 0.01 * rng.normal(size=n)
     y[60:63], y[63:] = [97.0, 52.0, 48.0], 24.0
     f = np.concatenate([[100.0], y[:-1]]) + rng.normal(size=n)
-    told = ValueMemory().learn(f, y, np.ones(n))[:, 0]
+    predicted = ValueMemory().learn(f, y, np.ones(n))[:, 0]
     last = np.concatenate([f[:1], y[:-1]])
     steps = np.maximum.accumulate(np.abs(np.concatenate([[0.0, 0.0], np.diff(y)])))[:-1]
     most = np.maximum(steps, np.abs(f - last)) + 1e-9
     known = slice(16, None)
-    assert (told >= np.minimum(f, last) - most)[known].all()
-    assert (told <= np.maximum(f, last) + most)[known].all()
-    assert np.sum((told - y)[60:70] ** 2) < 2.0 * np.sum((last - y)[60:70] ** 2)
+    assert (predicted >= np.minimum(f, last) - most)[known].all()
+    assert (predicted <= np.maximum(f, last) + most)[known].all()
+    assert np.sum((predicted - y)[60:70] ** 2) < 2.0 * np.sum((last - y)[60:70] ** 2)
 
 
 def test_a_constant_target_is_no_error():
     y = np.full(100, 3.0)
-    told = ValueMemory().learn(y, y, np.ones(100))
-    np.testing.assert_array_equal(told[:, 0], y)
+    predicted = ValueMemory().learn(y, y, np.ones(100))
+    np.testing.assert_array_equal(predicted[:, 0], y)
 
 
 def test_classes_that_come_in_turn_are_known():
     codes = np.arange(1500) % 12
     F = np.random.default_rng(0).normal(0.0, 0.3, (1500, 12))
-    told = ClassMemory(12).learn(F, codes, np.ones(1500))[:, 0]
-    assert np.mean(told.argmax(axis=1)[300:] != codes[300:]) < 0.01
-    np.testing.assert_allclose(told.sum(axis=1), 1.0)
+    predicted = ClassMemory(12).learn(F, codes, np.ones(1500))[:, 0]
+    assert np.mean(predicted.argmax(axis=1)[300:] != codes[300:]) < 0.01
+    np.testing.assert_allclose(predicted.sum(axis=1), 1.0)
 
 
 def test_a_class_that_was_never_seen_changes_little():
@@ -173,8 +173,8 @@ def test_a_class_that_was_never_seen_changes_little():
     five.learn(F, codes, weight)
     five.add_class(1)
     wide = np.insert(F[:1], 1, 0.0, axis=1)
-    told, expected = five.predict(wide)[0, 0], four.predict(F[:1])[0, 0]
-    np.testing.assert_allclose(np.delete(told, 1), expected, atol=0.1)
+    predicted, expected = five.predict(wide)[0, 0], four.predict(F[:1])[0, 0]
+    np.testing.assert_allclose(np.delete(predicted, 1), expected, atol=0.1)
     shifted = codes + (codes >= 1)
     assert np.isfinite(five.learn(np.insert(F, 1, 0.0, axis=1), shifted, weight)).all()
 
@@ -220,10 +220,10 @@ def test_experts_against_their_definition():
     E, y = rng.normal(size=(n, N_experts, K)), rng.normal(size=(n, K))
     R, S, b, w = np.zeros(3), np.zeros(3), 0.0, np.full(3, 1 / 3)
     experts = Experts(3)
-    told = experts.learn(E, y, np.ones(n))
+    predicted = experts.learn(E, y, np.ones(n))
     for t in range(n):
         p = w @ E[t]
-        np.testing.assert_allclose(told[t], p)
+        np.testing.assert_allclose(predicted[t], p)
         r = 2.0 * ((p - y[t]) * (p - E[t])).sum(axis=1)
         R, S, b = R + r, S + r**2, max(b, np.abs(r).max())
         w = np.maximum(R, 0.0) / (b**2 + S)
@@ -250,8 +250,8 @@ def test_experts_that_agree_are_their_mixture_and_move_no_weight(values, K, seed
     for other in (np.empty((0, 3, K)), rng.normal(size=(9, 3, K))):
         experts.learn(other, rng.normal(size=(len(other), K)), np.ones(len(other)))
         before = [part.copy() for part in experts.mixture]
-        told = experts.learn(agreed, rng.normal(size=agreed[:, 0].shape), np.ones(len(agreed)))
-        np.testing.assert_array_equal(told, agreed[:, 0])
+        predicted = experts.learn(agreed, rng.normal(size=agreed[:, 0].shape), np.ones(len(agreed)))
+        np.testing.assert_array_equal(predicted, agreed[:, 0])
         np.testing.assert_array_equal(experts.predict(agreed), agreed[:, 0])
         for part, known in zip(experts.mixture, before, strict=True):
             np.testing.assert_array_equal(part, known)
@@ -346,10 +346,10 @@ def test_what_is_forgotten_does_not_come_back_as_rounding(classes):
     else:
         memory, y = ValueMemory(), rng.normal(size=n)
         f = 0.1 * rng.normal(size=n)
-    told = memory.learn(f, y, np.ones(n))
+    predicted = memory.learn(f, y, np.ones(n))
     assert all(np.abs(P - P.T).max() < 1e-12 for P in memory.P)
     assert max(np.abs(P).max() for P in memory.P) < 3.0
-    late = told[-5000:, 0]
+    late = predicted[-5000:, 0]
     target = np.eye(2)[y[-5000:]] if classes else y[-5000:]
     assert np.mean((late - target) ** 2) < 1.02 * np.mean((f[-5000:] - target) ** 2)
 

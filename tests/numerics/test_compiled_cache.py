@@ -105,7 +105,7 @@ CALLING = (
 def test_a_loop_is_compiled_anew_where_another_file_has_changed(tmp_path, call):
     """A loop contains the code of its pieces, whichever file that comes from."""
     (tmp_path / "of_loops.py").write_text(CALLING.format("of_pieces", call))
-    told = []
+    results = []
     for result in ("x + 1", "x + 20"):
         (tmp_path / "of_pieces.py").write_text(CALLED.format(result))
         program = (
@@ -119,8 +119,8 @@ def test_a_loop_is_compiled_anew_where_another_file_has_changed(tmp_path, call):
             run = subprocess.run(
                 [sys.executable, "-c", program], env=env, capture_output=True, text=True, check=True
             )
-            told.append(run.stdout.split())
-    assert told == [["2", "0"], ["2", "1"], ["21", "0"], ["21", "1"]]
+            results.append(run.stdout.split())
+    assert results == [["2", "0"], ["2", "1"], ["21", "0"], ["21", "1"]]
 
 
 def test_a_piece_kept_on_disk_is_not_taken_for_a_loop(folder):
@@ -144,10 +144,10 @@ def test_the_first_run_gives_the_model_of_later_ones(tmp_path):
     program = (
         "import hashlib, numpy as np; from onkel import OnlineKernelRegressor as Learner; "
         "X = np.random.default_rng(0).normal(size=(700, 4)); y = X[:, 0] * X[:, 1]; "
-        "told = Learner(n_components=30, random_state=0).predict_then_learn(X, y); "
-        "print(hashlib.sha256(told.tobytes()).hexdigest())"
+        "predicted = Learner(n_components=30, random_state=0).predict_then_learn(X, y); "
+        "print(hashlib.sha256(predicted.tobytes()).hexdigest())"
     )
-    told = [
+    predicted = [
         subprocess.run(
             [sys.executable, "-c", program],
             env=os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)},
@@ -157,5 +157,5 @@ def test_the_first_run_gives_the_model_of_later_ones(tmp_path):
         ).stdout
         for _ in range(2)
     ]
-    assert told[0] == told[1]
+    assert predicted[0] == predicted[1]
     assert any(tmp_path.rglob("*.nbc"))

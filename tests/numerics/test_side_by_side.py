@@ -177,8 +177,8 @@ def test_a_search_and_least_squares_by_two_threads_are_the_same(classes, two_cor
     for most in (1, 2):
         with threadpool_limits(most, user_api="blas"):
             model = kind(n_components=150, random_state=0)
-            told = model.predict_then_learn(X, y)
-            found.append((told, model.predict(X), model.model_.get_state()))
+            predicted = model.predict_then_learn(X, y)
+            found.append((predicted, model.predict(X), model.model_.get_state()))
     assert used == {1, 2}
     assert np.array_equal(found[0][0], found[1][0])
     assert np.array_equal(found[0][1], found[1][1])

@@ -48,8 +48,8 @@ def test_the_comparator_is_the_best_in_hindsight(m):
     least = 0.5 * bounds.PENALTY * cp.sum_squares(w) + cp.sum(losses) / 80
     wanted = cp.Problem(cp.Minimize(least)).solve(cp.CLARABEL)
     found = bounds.best(Z, y)
-    told = 0.5 * bounds.PENALTY * (found**2).sum() + bounds.hinge(Z @ found.T, y).mean()
-    assert told == pytest.approx(wanted, rel=1e-3)
+    value = 0.5 * bounds.PENALTY * (found**2).sum() + bounds.hinge(Z @ found.T, y).mean()
+    assert value == pytest.approx(wanted, rel=1e-3)
 
 
 def test_the_norm_of_a_model_over_stored_rows():
@@ -65,22 +65,22 @@ def test_the_norm_of_a_model_over_stored_rows():
 def test_a_bound_is_a_column_and_a_line():
     """It is printed beside the regret, and drawn with it."""
     entry = EXPERIMENTS["nolana.regret"]
-    told = {"n_rows": 128, "seconds": (1.0,), "values": (3.0,)}
+    common = {"n_rows": 128, "seconds": (1.0,), "values": (3.0,)}
     curve = tuple(map(np.array, ([64, 128], [2.0, 3.0], [20.0, 30.0])))
-    results = [Result(case=case, curve=curve, **told) for case in entry.cases]
+    results = [Result(case=case, curve=curve, **common) for case in entry.cases]
     assert all(f"| {case.label} |" in LAYOUTS["cells"].markdown(results) for case in entry.cases)
     (figure,) = draw(entry, results)
     heights = [line.get_ydata().tolist() for line in figure.axes[0].get_lines()]
     assert heights == [[2.0, 3.0], [20.0, 30.0]]
-    told = headlines("nolana", {entry.name: results})
-    assert "regret 3, growing as T^0.58; bound 3, 1 times" in told
+    common = headlines("nolana", {entry.name: results})
+    assert "regret 3, growing as T^0.58; bound 3, 1 times" in common
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.panel)
 def test_the_bounds_hold(case, monkeypatch):
     monkeypatch.setattr(bounds, "HORIZONS", (64, 128))
-    told = bounds.bounded(case, 0)
-    (_, regrets, limits) = told["curve"]
-    assert told["value"] == regrets[-1] > 0.0
-    assert told["bound"] == limits[-1]
+    report = bounds.bounded(case, 0)
+    (_, regrets, limits) = report["curve"]
+    assert report["value"] == regrets[-1] > 0.0
+    assert report["bound"] == limits[-1]
     assert all(regret < limit for regret, limit in zip(regrets, limits, strict=True))

@@ -34,8 +34,8 @@ CASES = {case.dataset: case for case in EXPERIMENTS["default"].cases}
 def outcome(goal, n_rows, values, seconds):
     case = replace(CASES["german"], rows=goal.rows, metric=goal.metric, limit=goal.target,
                    published=goal.published and Cell(goal.published))  # fmt: skip
-    told = {"n_rows": n_rows, "values": values, "seconds": seconds, "comparable": False}
-    return Result(case=case, **told)
+    common = {"n_rows": n_rows, "values": values, "seconds": seconds, "comparable": False}
+    return Result(case=case, **common)
 
 
 @pytest.fixture
@@ -113,11 +113,11 @@ def test_the_protocol_knows_no_data_set():
 def test_it_is_what_the_command_line_learns(toys, tmp_path):
     file = str(tmp_path / "two.parquet")
     arguments = ["learn", file, "--target", "y", "--task", "classification", "--json"]
-    told = json.loads(CliRunner().invoke(onkel_app, arguments).stdout)
+    report = json.loads(CliRunner().invoke(onkel_app, arguments).stdout)
     X, y, _ = load_rows(toys[0].rows)
     own = prequential(measures.piped_model(toys[0], 0), (X, y))
-    assert told["algorithm"] == algorithms.DEFAULT
-    assert told["curve"][-1]["mistakes"] == own.value
+    assert report["algorithm"] == algorithms.DEFAULT
+    assert report["curve"][-1]["mistakes"] == own.value
 
 
 # ---- values --------------------------------------------------------------------------------------

@@ -13,8 +13,8 @@ from papers.kept import FOLDER
 
 def result(dataset, algorithm, value, comparable=True, **more):
     case = Case(Rows(dataset), algorithm, {}, **more)
-    told = {"n_rows": 10, "seconds": (1.0,), "comparable": comparable}
-    return Result(case=case, values=(value,), **told)
+    common = {"n_rows": 10, "seconds": (1.0,), "comparable": comparable}
+    return Result(case=case, values=(value,), **common)
 
 
 def test_who_is_ahead_is_counted():

@@ -28,8 +28,8 @@ def test_more_orders_replace_fewer(tmp_path, monkeypatch):
     monkeypatch.setitem(EXPERIMENTS, entry.name, entry)
 
     def run(*values):
-        told = {"n_rows": 10, "seconds": (1.0,) * len(values)}
-        return Part(entry, [Result(case=case, values=values, **told) for case in cases])
+        common = {"n_rows": 10, "seconds": (1.0,) * len(values)}
+        return Part(entry, [Result(case=case, values=values, **common) for case in cases])
 
     about = {"command": "python -m papers toy", "versions": "v", "machine": "m"}
     keep([run(1.0, 2.0)], about, tmp_path)

@@ -82,14 +82,14 @@ def test_entries_are_whole():
     """They name known data, learners, measures and metrics, and parameters of their learner."""
     made = set()
     for name, case in CASES:
-        told = f"{name} {case.name}"
-        assert case.measure in MEASURES, told
-        assert case.metric in METRICS, told
-        assert case.step in ("authors", "search", "prior", "default"), told
+        label = f"{name} {case.name}"
+        assert case.measure in MEASURES, label
+        assert case.metric in METRICS, label
+        assert case.step in ("authors", "search", "prior", "default"), label
         if case.measure not in ("once", "split", "stopped"):
             continue
-        assert case.task == datasets.info(case.dataset).task or case.rows.positive, told
-        assert case.made_by in OTHERS or case.made_by in ALGORITHMS, told
+        assert case.task == datasets.info(case.dataset).task or case.rows.positive, label
+        assert case.made_by in OTHERS or case.made_by in ALGORITHMS, label
         point = next(points_of(case.search.grid)) if case.search else {}
         key = (case.made_by, case.task, tuple(sorted({**case.parameters, **point})))
         if key not in made:
@@ -134,8 +134,8 @@ def test_find():
 )
 def test_verdict(toy, value, published, limit, comparable, verdict):
     case = replace(toy, published=published, limit=limit)
-    told = {"seconds": (1.0, 1.0), "n_rows": 60, "comparable": comparable}
-    result = Result(case=case, values=(value, value), **told)
+    common = {"seconds": (1.0, 1.0), "n_rows": 60, "comparable": comparable}
+    result = Result(case=case, values=(value, value), **common)
     assert result.verdict == verdict
     assert result.failed == (verdict in ("not met", "over 10"))
 
@@ -143,22 +143,22 @@ def test_verdict(toy, value, published, limit, comparable, verdict):
 def test_a_spread_of_ours_that_hides_all_is_no_agreement(toy):
     """If only a value is published, one diverging run must not make the cell met."""
     case = replace(toy, published=Cell(0.269), metric="rmse")
-    told = {"seconds": (1.0,) * 3, "n_rows": 60}
-    assert Result(case=case, values=(0.27, 0.27, 4.7), **told).verdict == "not met"
-    assert Result(case=case, values=(0.27, 0.29, 0.275), **told).verdict == "met"
+    common = {"seconds": (1.0,) * 3, "n_rows": 60}
+    assert Result(case=case, values=(0.27, 0.27, 4.7), **common).verdict == "not met"
+    assert Result(case=case, values=(0.27, 0.29, 0.275), **common).verdict == "met"
 
 
 def test_results_are_json_whatever_they_are(toy):
-    told = Result(case=toy, values=(math.inf, 1.0), seconds=(1.0, 1.0), n_rows=60).to_dict()
-    assert told["values"] == [None, 1.0]
-    assert told["mean"] is told["std"] is None
-    json.dumps(told, allow_nan=False)
+    report = Result(case=toy, values=(math.inf, 1.0), seconds=(1.0, 1.0), n_rows=60).to_dict()
+    assert report["values"] == [None, 1.0]
+    assert report["mean"] is report["std"] is None
+    json.dumps(report, allow_nan=False)
 
 
 def test_more_accuracy_is_better(toy):
     case = replace(toy, published=Cell(90.0, 1.0), metric="accuracy")
-    told = {"seconds": (1.0,), "n_rows": 60}
-    verdicts = [Result(case=case, values=(v,), **told).verdict for v in (87.0, 91.0, 95.0)]
+    common = {"seconds": (1.0,), "n_rows": 60}
+    verdicts = [Result(case=case, values=(v,), **common).verdict for v in (87.0, 91.0, 95.0)]
     assert verdicts == ["not met", "met", "better"]
 
 
@@ -167,8 +167,8 @@ def test_a_bar_in_a_cell_does_not_end_it():
 
 
 def test_settings_are_in_the_papers_symbols():
-    told = parameters({"gamma": 1 / 128, "n_components": 20, "learning_rate": 0.5, "alpha": 0.03})
-    assert told == "D = 20, η = 0.5, λ = 0.03, gamma = 1/128"
+    text = parameters({"gamma": 1 / 128, "n_components": 20, "learning_rate": 0.5, "alpha": 0.03})
+    assert text == "D = 20, η = 0.5, λ = 0.03, gamma = 1/128"
     assert parameters({"gamma": 0.4}) == "gamma = 0.4"
     assert parameters({"gamma": 4.0}) == "gamma = 4"
 

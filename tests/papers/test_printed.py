@@ -110,9 +110,9 @@ def test_another_loss_is_no_repetition():
     (case,) = [
         c for c in EXPERIMENTS["nolana.table2"].cases if c.name == "usps/nogd, logistic loss"
     ]
-    told = {"values": (case.published.value,), "seconds": (1.0,), "n_rows": 9298}
-    assert Result(case=case, **told).verdict == "loss differs"
-    assert Result(case=replace(case.at({"loss": "hinge"})), **told).verdict == "met"
+    common = {"values": (case.published.value,), "seconds": (1.0,), "n_rows": 9298}
+    assert Result(case=case, **common).verdict == "loss differs"
+    assert Result(case=replace(case.at({"loss": "hinge"})), **common).verdict == "met"
 
 
 #: test rows of sets where a learner's best is at an end of its grid

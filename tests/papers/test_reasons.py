@@ -83,13 +83,13 @@ def test_a_reason_is_run_as_any_cell(toy):
 
 def test_digits_that_were_cut_stand_for_up_to_one_more(toy):
     case = replace(toy, metric="mistakes", published=Cell(20.9, 0.1, unit=0.1))
-    told = {"seconds": (1.0, 1.0), "n_rows": 60}
-    near = Result(case=case, values=(21.1, 21.2), **told)
+    common = {"seconds": (1.0, 1.0), "n_rows": 60}
+    near = Result(case=case, values=(21.1, 21.2), **common)
     assert (near.verdict, near.if_cut) == ("not met", "met")
     assert notes([near]) == [
         "german/fogd: If the printed digits are cut, not rounded, this is met."
     ]
-    far = Result(case=case, values=(21.6, 20.8, 21.6), **told)
+    far = Result(case=case, values=(21.6, 20.8, 21.6), **common)
     assert far.if_cut == "met"
     (note,) = notes([far])
     assert note.endswith("The printed value is within the orders: 3 of them give 20.80 to 21.60.")
@@ -146,9 +146,9 @@ def test_progress_of_a_race_ends_at_its_total(toy, heats):
 def test_what_a_search_finds_at_an_end_of_its_grid_is_told(toy):
     grid = {"gamma": (0.1, 1.0), "learning_rate,alpha": ((1.0, 0.0), (2.0, 0.1), (5.0, 0.2))}
     case = replace(toy, search=Search(grid))
-    told = {"values": (90.0,), "seconds": (1.0,), "n_rows": 60}
-    inside = Result(case=case.at({"learning_rate": 2.0, "alpha": 0.1}), **told)
-    edge = Result(case=case.at({"learning_rate": 5.0, "alpha": 0.2}), **told)
+    common = {"values": (90.0,), "seconds": (1.0,), "n_rows": 60}
+    inside = Result(case=case.at({"learning_rate": 2.0, "alpha": 0.1}), **common)
+    edge = Result(case=case.at({"learning_rate": 5.0, "alpha": 0.2}), **common)
     assert inside.at_edge == ()  # of two widths each is an end
     assert edge.at_edge == ("learning_rate", "alpha")
     assert notes([inside, edge]) == ["At an end of its grid: german/fogd (η, λ)."]

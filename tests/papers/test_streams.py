@@ -45,8 +45,8 @@ def test_all_learners_on_all_streams(folder, monkeypatch):
     # a published number that nobody reaches
     assert "0.01" in rows[1]
     assert "default: no worse than the better of the last value and what is" in result.stdout
-    told = json.loads((folder / "out" / "results.json").read_text())["results"]["streams"]
-    runs = {r["algorithm"]: r for r in told if r["panel"] == "walk"}
+    report = json.loads((folder / "out" / "results.json").read_text())["results"]["streams"]
+    runs = {r["algorithm"]: r for r in report if r["panel"] == "walk"}
     assert set(runs) == set(LEARNERS)
     assert len(runs["default"]["values"]) == len(runs["arf"]["values"]) == 2
     assert len(runs["last"]["values"]) == 1
@@ -54,8 +54,8 @@ def test_all_learners_on_all_streams(folder, monkeypatch):
     table = pq.read_table(folder / "walk.parquet")
     y = table["y"].to_numpy()
     X = np.column_stack([table["a"], table["b"]]).astype(np.float32)
-    told = OnlineKernelRegressor(speed="fast").predict_then_learn(X, y)
-    expected = np.sqrt(np.mean((told - y)[1:] ** 2))
+    report = OnlineKernelRegressor(speed="fast").predict_then_learn(X, y)
+    expected = np.sqrt(np.mean((report - y)[1:] ** 2))
     assert runs["fast"]["values"][0] == pytest.approx(expected)
     assert runs["last"]["values"][0] == pytest.approx(np.sqrt(np.mean(np.diff(y) ** 2)))
     # nothing is run again

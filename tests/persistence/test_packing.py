@@ -82,10 +82,10 @@ def test_onkel_learn_says_how_large_its_file_is(tmp_path):
     path, saved = tmp_path / "rows.csv", tmp_path / "m.onkel"
     path.write_text("\n".join([",".join([*(f"c{j}" for j in range(12)), "y"]), *lines, ""]))
     command = ["learn", str(path), "-t", "y", "--set", "n_components=30", "--save", str(saved)]
-    told = " ".join(CliRunner().invoke(app, command).stdout.split())
+    output = " ".join(CliRunner().invoke(app, command).stdout.split())
     size = bytes_text(saved.stat().st_size)
-    assert f"{saved.name}, {size}" in told.replace("- ", "-")
-    assert "waiting rows 1,500 are kept for fits up to row" in told
+    assert f"{saved.name}, {size}" in output.replace("- ", "-")
+    assert "waiting rows 1,500 are kept for fits up to row" in output
     model = onkel.load(saved)
     assert saved.stat().st_size < model.nbytes - 0.3 * waiting_rows(model)["bytes"]
 

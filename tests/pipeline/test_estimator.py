@@ -243,11 +243,11 @@ def test_onkel_predict_takes_a_file_as_its_model_says(model, tmp_path):
     X.drop(columns="small").to_csv(rows, index=False)
     for missing, status in (("gap", 0), ("error", 2), (None, 2)):
         copy.deepcopy(model).set_params(missing=missing).save(saved)
-        told = CliRunner().invoke(app, ["predict", str(saved), str(rows)])
-        assert told.exit_code == status, told.stderr
+        output = CliRunner().invoke(app, ["predict", str(saved), str(rows)])
+        assert output.exit_code == status, output.stderr
         if missing == "gap":
             expected = model.predict(X.assign(small=np.nan)).tolist()
-            assert told.stdout.replace('"', "").split()[1:] == expected
+            assert output.stdout.replace('"', "").split()[1:] == expected
 
 
 def test_how_keys_are_taken_is_kept_with_the_model_and_given_at_load(model, tmp_path):

@@ -136,9 +136,9 @@ def run(*arguments):
 def test_the_command_explains_a_row(models, tmp_path):
     path = tmp_path / "m.onkel"
     models["two"].save(path)
-    told = run(path, json.dumps(ROW), "--json")
-    assert told.exit_code == 0, told.stderr
-    found = json.loads(told.stdout)
+    output = run(path, json.dumps(ROW), "--json")
+    assert output.exit_code == 0, output.stderr
+    found = json.loads(output.stdout)
     why = models["two"].explain(ROW)
     assert found["prediction"] == why.prediction
     assert found["probability"] == pytest.approx(why.probability)
@@ -186,10 +186,10 @@ def test_the_command_explains_a_row_of_a_file(models, tmp_path, ending):
         X.to_json(rows, orient="records", lines=True)
     else:
         X.to_parquet(rows)
-    told = run(path, rows, "--row", 17, "--json")
-    assert told.exit_code == 0, told.stderr
+    output = run(path, rows, "--row", 17, "--json")
+    assert output.exit_code == 0, output.stderr
     expected = models["regression"].predict(X.drop(columns=["y", "more"]))[16]
-    assert json.loads(told.stdout)["prediction"] == pytest.approx(expected)
+    assert json.loads(output.stdout)["prediction"] == pytest.approx(expected)
 
 
 def test_the_command_says_what_is_wrong(models, tmp_path):
@@ -203,6 +203,6 @@ def test_the_command_says_what_is_wrong(models, tmp_path):
         ([tmp_path / "none.csv"], "none.csv"),
         (['{"plaec": 1}'], "none of its keys"),
     ):
-        told = run(path, *arguments)
-        assert told.exit_code == 2
-        assert words in told.stderr
+        output = run(path, *arguments)
+        assert output.exit_code == 2
+        assert words in output.stderr

@@ -63,9 +63,9 @@ def test_what_was_predicted_comes_back_with_the_label():
     X, y, _ = _rows()
     labels = np.where(y > np.median(y), "up", "down")
     late = LateLabels(OnlineKernelClassifier(**PARAMS))
-    told = [late.predict(t, X[t]) for t in range(3)]
-    assert told == [None] * 3
-    assert [late.learn(t, labels[t]) for t in range(3)] == told
+    predicted = [late.predict(t, X[t]) for t in range(3)]
+    assert predicted == [None] * 3
+    assert [late.learn(t, labels[t]) for t in range(3)] == predicted
     for t in range(3, N):
         now = late.predict(t, X[t])
         assert late.learn(t, labels[t]) == now
@@ -110,9 +110,9 @@ def test_a_stream_model_takes_dicts_and_its_groups_column():
     plain = StreamModel(OnlineKernelRegressor(**PARAMS))
     plain.partial_fit(tables[0], target="y", group="site")
     for t in range(1, 120):
-        told = late.predict(t, rows[t])
-        assert told == plain.predict_next(rows[t])[0]
-        assert late.learn(t, y[t]) == told
+        predicted = late.predict(t, rows[t])
+        assert predicted == plain.predict_next(rows[t])[0]
+        assert late.learn(t, y[t]) == predicted
         plain.partial_fit(tables[t])
     assert late.model.estimator.memory_.grouped
 
@@ -196,11 +196,11 @@ def test_every_form_of_a_row_is_saved(form, tmp_path):
     model = StreamModel(FOGDRegressor(random_state=0))
     model.partial_fit(many, [row["size"] - 5.0 * (row["place"] == "north") for row in many])
     late = LateLabels(model)
-    told = late.predict(1, FORMS[form](ROW))
-    assert told == model.predict(ROW)[0]
+    predicted = late.predict(1, FORMS[form](ROW))
+    assert predicted == model.predict(ROW)[0]
     late.save(tmp_path / "late.onkel")
     copy = load(tmp_path / "late.onkel")
-    assert copy.learn(1, 3.0) == late.learn(1, 3.0) == told
+    assert copy.learn(1, 3.0) == late.learn(1, 3.0) == predicted
     assert (copy.model.predict(many) == late.model.predict(many)).all()
 
 
@@ -210,9 +210,9 @@ def test_gaps_of_rows_that_wait_are_saved(tmp_path):
     for gap in (None, float("nan"), pd.NA, pd.NaT):
         for name in ROW:
             late = LateLabels(model)
-            told = late.predict("a", {**ROW, name: gap})
+            predicted = late.predict("a", {**ROW, name: gap})
             late.save(tmp_path / "late.onkel")
-            assert load(tmp_path / "late.onkel").learn("a", 1.0) == told
+            assert load(tmp_path / "late.onkel").learn("a", 1.0) == predicted
 
 
 @pytest.mark.parametrize("x", ["abc", 3, None, [[1.0, 2.0]] * 2, {"a": 1.0}, [1.0, [2.0]]])
@@ -259,8 +259,8 @@ def test_a_dict_with_a_new_key_is_taken(tmp_path):
         late.predict(t, {"a": X[t, 0], "b": X[t, 1]})
         late.learn(t, y[t])
     twin = deepcopy(late)
-    told = late.predict("new", {"a": 0.5, "b": 1.0, "c": 3.0})
-    assert told == twin.predict("new", {"a": 0.5, "b": 1.0})
+    predicted = late.predict("new", {"a": 0.5, "b": 1.0, "c": 3.0})
+    assert predicted == twin.predict("new", {"a": 0.5, "b": 1.0})
     late.save(tmp_path / "late.onkel")
     for one in (late, load(tmp_path / "late.onkel")):
         one.learn("new", 1.0)

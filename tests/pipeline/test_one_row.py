@@ -91,8 +91,8 @@ def test_rows_one_at_a_time_are_those_of_tables(name, task):
         assert alike(quick.predict(row), table.predict(row))
         before = quick._one_row.features(copy.deepcopy(row), quick.encoder, quick.settings)
         by_lookups += before is not None
-        told = quick.predict_then_learn(row, [value])
-        assert alike(told, table.predict_then_learn(row, [value]))
+        predicted = quick.predict_then_learn(row, [value])
+        assert alike(predicted, table.predict_then_learn(row, [value]))
     assert by_lookups > 80
     assert alike(quick.get_state(), table.get_state())
 
@@ -113,8 +113,8 @@ def test_short_lists_are_those_of_tables(seed):
             OneRow().block(rows[part], y[part], copy.deepcopy(quick.encoder), quick.settings)
             is not None
         )
-        told = quick.predict_then_learn(rows[part], y[part])
-        assert alike(told, table.predict_then_learn(rows[part], y[part]))
+        predicted = quick.predict_then_learn(rows[part], y[part])
+        assert alike(predicted, table.predict_then_learn(rows[part], y[part]))
     assert by_lookups > 10
     assert alike(quick.get_state(), table.get_state())
     assert alike(quick.estimator.get_state(), whole.estimator.get_state())

@@ -234,11 +234,11 @@ def test_a_target_of_text_is_named_by_a_regressor_and_the_rows_before_it_are_lea
     frame = pd.DataFrame({"a": rng.normal(size=60), "place": ["north", "south"] * 30})
     y = [str(t) for t in range(59)] + ["many"]
     model, plain = (StreamModel(FOGDRegressor(random_state=0)) for _ in range(2))
-    with pytest.raises(DataError, match="row 59, column 'y': 'many' is not a number") as told:
+    with pytest.raises(DataError, match="row 59, column 'y': 'many' is not a number") as raised:
         model.partial_fit(frame, np.array(y))
     before = plain.predict_then_learn(frame[:59], np.arange(59.0))
     assert model.n_rows == 59
-    np.testing.assert_array_equal(told.value.predictions, before)
+    np.testing.assert_array_equal(raised.value.predictions, before)
     np.testing.assert_array_equal(model.predict(frame), plain.predict(frame))
     with pytest.raises(DataError, match="row 0, column 'place': 'north' is not a number"):
         StreamModel(FOGDRegressor()).partial_fit(frame, target="place")

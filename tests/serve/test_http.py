@@ -313,10 +313,10 @@ def play_malformed(port, n, seed=0):
             else:
                 found = json.loads(content)
             found = found if isinstance(found, list) else [found]
-            told = status < 400 or all(own.get("error") for own in found)
+            refused = status < 400 or all(own.get("error") for own in found)
         except ValueError:
-            told = status == 200
-        if not told or status >= 500 or b"Traceback" in content:
+            refused = status == 200
+        if not refused or status >= 500 or b"Traceback" in content:
             bad.append((request, status, content))
     client.close()
     return statuses, bad

@@ -389,10 +389,10 @@ def test_probabilities_before_learning_need_known_classes():
     with pytest.raises(ValueError, match="no known class"):
         model.predict_proba_then_learn(rows[40:42], ["up", "sideways"])
     assert model.n_rows == 40
-    told, shares = model.predict_proba_then_learn(rows[40:], labels[40:])
+    predicted, shares = model.predict_proba_then_learn(rows[40:], labels[40:])
     assert shares.shape == (40, 2)
     assert np.allclose(shares.sum(axis=1), 1.0)
-    assert told.tolist() == np.where(shares[:, 1] > 0.5, "up", "down").tolist()
+    assert predicted.tolist() == np.where(shares[:, 1] > 0.5, "up", "down").tolist()
     good = {**dict.fromkeys(model.encoder.kinds), "a": 1.0, "b": 1.0, "place": "p0"}
     with pytest.raises(onkel.DataError) as caught:
         model.predict_proba_then_learn([good, good, {**good, "a": 1e300}], ["up", "up", "down"])

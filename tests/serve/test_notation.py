@@ -36,6 +36,6 @@ def test_what_json_cannot_hold_is_refused(value):
 
 
 def test_an_answer_is_json_whatever_it_holds():
-    told = notation.told({"id": "\ud800", "prediction": math.nan, "interval": [-math.inf, 1.5]})
-    assert json.loads(told) == {"id": "\ud800", "prediction": None, "interval": [None, 1.5]}
-    assert notation.told({"prediction": math.inf}) == b'{"prediction":null}'
+    line = notation.encoded({"id": "\ud800", "prediction": math.nan, "interval": [-math.inf, 1.5]})
+    assert json.loads(line) == {"id": "\ud800", "prediction": None, "interval": [None, 1.5]}
+    assert notation.encoded({"prediction": math.inf}) == b'{"prediction":null}'

@@ -45,7 +45,7 @@ def test_it_predicts_and_refuses_to_learn(path):
         status, answer = client.post("/predict", ROW)
         assert (status, answer["prediction"], answer["model_rows"]) == (200, expected, 20)
         assert len(answer["interval"]) == 2
-        # an id is told again, and nothing waits for its label
+        # an id is answered again, and nothing waits for its label
         status, answers = client.post("/predict", [ROW | {"id": 7}, ROW, ROW | {"id": "x"}])
         assert [answer["id"] for answer in answers] == [7, None, "x"]
         assert {answer["prediction"] for answer in answers} == {expected}

@@ -33,8 +33,8 @@ def test_a_halted_jvm_changes_no_answer(tmp_path):
         pq.write_table(table, rows / f"{k}.parquet")
     halted = _run(rows, tmp_path / "crash", "--halt-at", "3")
     assert halted.returncode != 0
-    told = {path.name for path in (tmp_path / "crash" / "answers").iterdir()}
-    assert told == {"batch=0", "batch=1", "batch=2"}
+    answered = {path.name for path in (tmp_path / "crash" / "answers").iterdir()}
+    assert answered == {"batch=0", "batch=1", "batch=2"}
     found = {}
     for name in ("crash", "calm"):
         run = _run(rows, tmp_path / name)

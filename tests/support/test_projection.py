@@ -336,8 +336,8 @@ def test_rows_that_nearly_depend_on_each_other_leave_float32_stable():
     for dtype in ("float32", "float64"):
         space = Space(Gaussian(), 4.0, 256, 6, dtype)
         model = model_of(budget)(space, budget, rule, Loss.ABSOLUTE, 0.0, 1)
-        told = model.learn(X.astype(dtype), y, np.ones(len(y)))
-        error[dtype] = np.sqrt(np.mean((np.ravel(told) - y) ** 2))
+        predicted = model.learn(X.astype(dtype), y, np.ones(len(y)))
+        error[dtype] = np.sqrt(np.mean((np.ravel(predicted) - y) ** 2))
     assert error["float32"] == pytest.approx(error["float64"], rel=0.02)
 
 

@@ -51,9 +51,9 @@ def test_every_public_name_can_be_imported_and_used_strictly(tmp_path, cache):
     lines += [f"reveal_type({name})" for name in functions]
     script = tmp_path / "names.py"
     script.write_text("\n".join(lines) + "\n")
-    told = strictly(script, cache)
-    assert "error" not in told, told
-    revealed = [line for line in told.splitlines() if "Revealed type" in line]
+    output = strictly(script, cache)
+    assert "error" not in output, output
+    revealed = [line for line in output.splitlines() if "Revealed type" in line]
     assert len(revealed) == len(functions)
     assert all('is "Any"' not in line for line in revealed)
 
@@ -66,8 +66,8 @@ def test_a_wrong_use_is_found(tmp_path, cache):
         "onkel.StreamModel(onkel.PAClassifier(), scaling=3)\n"
         "onkel.from_bytes('text')\n"
     )
-    told = strictly(script, cache)
-    assert told.count("error:") == 3, told
+    output = strictly(script, cache)
+    assert output.count("error:") == 3, output
 
 
 def test_the_types_of_all_that_is_public_are_known():

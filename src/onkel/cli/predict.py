@@ -111,7 +111,7 @@ class PredictJob:
                     raise
                 complain_of_result(error)
                 status = 1
-        self._tell()
+        self._print_result()
         if options.learn:
             return self._save(status)
         return status
@@ -211,8 +211,8 @@ class PredictJob:
             note(f"left out, as the model never had them: {', '.join(extra)}")
         return stream
 
-    def _tell(self) -> None:
-        """Say how many rows were predicted, and how well."""
+    def _print_result(self) -> None:
+        """Print how many rows were predicted, and how well."""
         from onkel.evaluation.formatting import count
 
         options, model = self.options, self.model

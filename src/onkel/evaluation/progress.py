@@ -111,7 +111,7 @@ class RunProgress:
         self._bar.update(self._task, ends=now + spent * (1.0 - share) / share)
 
     def _end_part(self) -> float:
-        """Seconds of what was being done, without compiling, which is told here."""
+        """Seconds of what was being done, without those of compiling, which get a line here."""
         compiling = compile_seconds() - self._compiled
         working = time.perf_counter() - self._since - compiling
         self._left.fitted(working)

@@ -12,15 +12,15 @@ from onkel.numerics.threads import n_threads, side_by_side
 T = TypeVar("T")
 
 
-def finished(work: Generator[Any, None, T], told: Callable[[Any], object] | None = None) -> T:
-    """Do all of the work; returns its result. ``told`` gets what each step yields."""
+def finished(work: Generator[Any, None, T], each: Callable[[Any], object] | None = None) -> T:
+    """Do all of the work; returns its result. ``each`` is called with what each step yields."""
     while True:
         try:
             step = next(work)
         except StopIteration as end:
             return end.value  # type: ignore[no-any-return]
-        if told is not None:
-            told(step)
+        if each is not None:
+            each(step)
 
 
 def in_shares(work: Generator[bool, None, T], most: int) -> Generator[float, None, T]:

@@ -68,7 +68,7 @@ class KnownIds:
         for event, answer in zip(events, answers, strict=False):
             id = answer["id"]
             if id is not None:
-                self.answers[id] = _mark(event), notation.told(answer).decode()
+                self.answers[id] = _mark(event), notation.encoded(answer).decode()
 
     def of_waiting(self, id: Hashable) -> tuple[int, object]:
         """What is known of a row that waits."""
@@ -87,7 +87,7 @@ class KnownIds:
                     self.answers.pop(oldest, None)
 
     def get_state(self) -> np.ndarray:
-        """Of each id: how it stands, what its row was told, and the answer; as bytes of JSON."""
+        """Of each id: how it stands, the interval of its row, and the answer; bytes of JSON."""
         past = [[id, learned, 0, None] for id, learned in self.past.items()]
         waiting = [[id, None, *of_row] for id, of_row in self.waiting.items()]
         entries = [[*entry, *self.answers.get(entry[0], (0, None))] for entry in past + waiting]

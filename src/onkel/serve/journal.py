@@ -4,8 +4,8 @@ It is a folder of segments. A segment is a file of records (`serve/records.py`),
 cut: its running number, the position of the source after it, and its events. A new segment begins
 with each snapshot of the model; older ones are removed when the snapshot is safe on disk.
 
-A crash in the middle of writing leaves a torn record at the very end. Nobody was told that it was
-taken, so it is dropped. A record that is damaged and has good ones after it is an error.
+A crash in the middle of writing leaves a torn record at the very end. Nobody got an answer to
+it, so it is dropped. A record that is damaged and has good ones after it is an error.
 """
 
 from __future__ import annotations

@@ -37,7 +37,7 @@ class LiveModel:
     With nothing but an id and a label it is the label of a row before. A row that carries its
     label is predicted, then learned at once.
 
-    An event that cannot be used is counted, and ``say`` is told; the model stays as it was.
+    An event that cannot be used is counted, ``say`` gets the reason, and the model stays as it was.
 
     Parameters
     ----------
@@ -189,7 +189,7 @@ class LiveModel:
         return dict(zip(map(str, self.model.classes_), shares.tolist(), strict=True))
 
     def refuse(self, id: Hashable, why: str) -> dict[str, object]:
-        """Count and tell an event that cannot be used; the answer to it."""
+        """Count an event that cannot be used, and say why; returns the answer to it."""
         self.counts["refused"] += 1
         self.say(f"refused: {'' if id is None else f'id {id!r}: '}{why}")
         return {"id": id, "error": why}

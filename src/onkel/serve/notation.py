@@ -11,12 +11,12 @@ try:
 
     _read: Callable[[bytes], Any] = msgspec.json.Decoder().decode
     _write: Callable[[object], bytes] = msgspec.json.Encoder().encode
-    _tell: Callable[[object], bytes] = msgspec.json.Encoder(enc_hook=str).encode
+    _encode: Callable[[object], bytes] = msgspec.json.Encoder(enc_hook=str).encode
 except ImportError:
     _compact = json.JSONEncoder(separators=(",", ":"), default=str, allow_nan=False)
 
     _read = json.loads
-    _write = _tell = lambda value: _compact.encode(value).encode()
+    _write = _encode = lambda value: _compact.encode(value).encode()
 
 
 def decoded(text: bytes) -> Any:
@@ -49,10 +49,10 @@ def exact(value: object) -> tuple[bytes, Any]:
     return text, json.loads(text)
 
 
-def told(answer: object) -> bytes:
+def encoded(answer: object) -> bytes:
     """An answer as a line without its end; numbers that are not finite are null."""
     try:
-        return _tell(answer)
+        return _encode(answer)
     except (TypeError, ValueError):
         from onkel.evaluation.result import finite
 

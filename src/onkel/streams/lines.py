@@ -21,7 +21,7 @@ _PAUSE = 0.2
 _LATEST = 0.5
 """Seconds after the first byte when what has come is handed over, though more is coming."""
 _LONG = 1.0
-"""Seconds without a byte after which a reader is told what is waited for."""
+"""Seconds without a byte after which a message says what is waited for."""
 
 
 class PipeReader:

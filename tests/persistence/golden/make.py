@@ -118,9 +118,9 @@ def main() -> None:
             continue
         save(model, path)
         again = load(path)
-        told = predictions(again)
+        predicted = predictions(again)
         learn_on(again)
-        expected = {"predicts": told, "and after twelve more rows": predictions(again)}
+        expected = {"predicts": predicted, "and after twelve more rows": predictions(again)}
         path.with_suffix(".json").write_text(json.dumps(expected) + "\n", "utf8")
         print(f"made {path.name}, {path.stat().st_size:,} bytes")
 

@@ -173,7 +173,7 @@ def check(
     folder = options.model.parent
     other = folder / "again"
     other.mkdir()
-    told: dict[str, bytes] = {}
+    expected: dict[str, bytes] = {}
     n_cuts = 0
     assert options.journal is not None
     fresh = replace(options, model=other / "m.onkel")
@@ -185,14 +185,14 @@ def check(
             n_cuts += 1
             for source, answer in zip(position["rows"], answers[position["older"] :], strict=False):
                 assert answer is not None
-                told[source] = notation.told(answer)
+                expected[source] = notation.encoded(answer)
         model.snapshot()
         model.journal.close()
         counts = model.live.counts
     assert len(found) == feed.n_rows, (len(found), feed.n_rows, _said(folder))
-    assert dict(found) == told
-    assert len(told) == feed.n_rows
-    assert sources is None or sources == set(told)
+    assert dict(found) == expected
+    assert len(expected) == feed.n_rows
+    assert sources is None or sources == set(expected)
     wanted = {"rows": feed.n_rows, **feed.sent}
     learned = {name: counts[name] for name in wanted}
     assert learned == wanted, (learned, wanted, _said(folder))

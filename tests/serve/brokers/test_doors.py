@@ -1,4 +1,4 @@
-"""Each door against its broker: what is read, told, and found again."""
+"""Each door against its broker: what is read, sent, and found again."""
 
 from __future__ import annotations
 
@@ -83,14 +83,14 @@ def test_what_was_told_is_known(opened, client, names):
     door.begin({}, began)
     rows = sorted(_all(door.rows, 30, seconds=0.1), key=lambda m: int(m.payload))
     answers = [Answer(m.source, k, b'{"id": %d}' % k) for k, m in enumerate(rows)]
-    door.tell(answers[:20])
+    door.send(answers[:20])
     door.settle(10)
     middle = door.end()
-    door.tell(answers[20:])
+    door.send(answers[20:])
     door.settle(10)
-    assert door.told(began) == {answer.source for answer in answers}
-    assert door.told(middle) == {answer.source for answer in answers[20:]}
-    assert door.told(door.end()) == set()
+    assert door.sent(began) == {answer.source for answer in answers}
+    assert door.sent(middle) == {answer.source for answer in answers[20:]}
+    assert door.sent(door.end()) == set()
     found = client.read(names[1])
     assert sorted(payload for _, payload in found) == sorted(a.payload for a in answers)
     if client.scheme != "redis":

@@ -240,7 +240,7 @@ class LearnJob:
                 if interrupts.interrupted is None:
                     self._end(model, run, stream, interrupts)
         except Interrupted:
-            pass  # told below
+            pass  # handled below
         except DataError as error:
             if interrupts.interrupted is None:
                 complain(self._located(error, stream))

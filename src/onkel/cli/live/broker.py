@@ -62,7 +62,7 @@ class _Standing:
     def __init__(self, options: LiveOptions, door: Door, interrupts: Interrupts) -> None:
         self._options, self._door, self._interrupts = options, door, interrupts
         self._clock = SaveClock(options.save_every, options.save_seconds)
-        self._told_at = time.monotonic()
+        self._printed_at = time.monotonic()
 
     def run(self) -> int:
         """Recover, then answer and learn until a signal comes; the exit status."""
@@ -81,44 +81,44 @@ class _Standing:
                 rows = self._model.live.model.n_rows
                 say_line(f"{signal.word}: {rows:,} rows learned")
                 if options.metrics_every:
-                    self._tell()
+                    self._print_metrics()
                 return signal.status if saved else 1
 
     def _recover(self, model: DurableModel) -> int:
-        """Take the journal's cuts again, and tell the answers that were not told."""
+        """Take the journal's cuts again, and send the answers that were not sent."""
         from onkel.serve.brokers.loop import Loop
 
         self._loop = Loop(model, self._door, self._options.labels is not None)
-        events, untold = self._loop.recover()
-        if untold:
-            say_line(f"told {untold:,} answers that a crash had kept back")
+        events, unsent = self._loop.recover()
+        if unsent:
+            say_line(f"sent {unsent:,} answers that a crash had kept back")
         return events
 
     def _when_due(self) -> None:
-        """Save, and tell the metrics, if it is time."""
+        """Save, and print the metrics, if it is time."""
         now, own = time.monotonic(), self._options
         if self._clock.is_due:
             self._save(_PATIENCE)
-        if own.metrics_every and now - self._told_at >= own.metrics_every:
-            self._told_at = now
-            self._tell()
+        if own.metrics_every and now - self._printed_at >= own.metrics_every:
+            self._printed_at = now
+            self._print_metrics()
 
     def _save(self, seconds: float) -> bool:
-        """Save; a failure of the disk is told, and the next time tries again."""
+        """Save; a failure of the disk is reported, and the next time tries again."""
         self._clock.restart()
         try:
             self._loop.save(seconds)
         except ConnectionError as error:
             if seconds != _LAST_PATIENCE:
                 raise
-            say_line(f"error: {error}; the next start tells what is missing")
+            say_line(f"error: {error}; the next start sends what is missing")
             return False
         except (OSError, ValueError) as error:
             say_line(f"error: the model could not be saved: {error}; the journal has everything")
             return False
         return True
 
-    def _tell(self) -> None:
+    def _print_metrics(self) -> None:
         report = self._model.live.report()
         say_line(as_json(report) if self._options.as_json else text_of(report))
 

@@ -42,8 +42,8 @@ def open_durable(
 ) -> Any:
     """The saved model, or a new one, after all cuts of the journal.
 
-    ``recover`` takes them, and returns how many events they had; by default nobody is told the
-    answers.
+    ``recover`` takes them, and returns how many events they had; by default the answers
+    go nowhere.
     """
     from onkel.serve.durable import DurableModel
     from onkel.serve.journal import Journal

@@ -49,7 +49,7 @@ class Pipe:
         self._n_lines = 0
         self._clock = SaveClock(options.save_every, options.save_seconds)
         self._broken = self._untaken = False
-        self._flushed = self._told_at = time.monotonic()
+        self._flushed = self._printed_at = time.monotonic()
 
     def run(self) -> int:
         """Run it; the exit status: 0, 1 if something could not be written, 128 + a signal."""
@@ -72,7 +72,7 @@ class Pipe:
                 say_line("the last line had not come to its end; it was neither answered nor "
                          "learned")  # fmt: skip
         if self._options.metrics_every:
-            self._tell()
+            self._print_metrics()
         if signal is not None:
             return signal.status
         return 0 if saved and not self._broken else 1
@@ -82,7 +82,7 @@ class Pipe:
         # without an event nothing is to be saved, which is seen as often
         left = self._clock.seconds_left() or self._options.save_seconds
         if self._options.metrics_every:
-            left = min(left, self._told_at + self._options.metrics_every - time.monotonic())
+            left = min(left, self._printed_at + self._options.metrics_every - time.monotonic())
         return max(0.0, left)
 
     def _take(self, data: bytes) -> None:
@@ -128,20 +128,20 @@ class Pipe:
 
     def _answer(self, answer: dict[str, object] | None) -> None:
         if answer is not None:
-            line = notation.told(answer) if self._csv is None else self._csv.write(answer)
+            line = notation.encoded(answer) if self._csv is None else self._csv.write(answer)
             self._answers.append(line)
 
     def _when_due(self) -> None:
-        """Save, and tell the metrics, if it is time."""
+        """Save, and print the metrics, if it is time."""
         now, own = time.monotonic(), self._options
         if self._clock.is_due:
             self._save()
-        if own.metrics_every and now - self._told_at >= own.metrics_every:
-            self._told_at = now
-            self._tell()
+        if own.metrics_every and now - self._printed_at >= own.metrics_every:
+            self._printed_at = now
+            self._print_metrics()
 
     def _save(self) -> bool:
-        """Save; a failure is told, and the next time tries again."""
+        """Save; a failure is reported, and the next time tries again."""
         self._clock.restart()
         try:
             if self._durable is None:
@@ -153,7 +153,7 @@ class Pipe:
             return False
         return True
 
-    def _tell(self) -> None:
+    def _print_metrics(self) -> None:
         report = self._model.report()
         say_line(as_json(report) if self._options.as_json else text_of(report))
 

@@ -207,4 +207,4 @@ def _token(path: Path) -> str:
 
 
 def _nothing(line: str) -> None:
-    """What could not be used is told to the client that sent it."""
+    """Print nothing: the client that sent what cannot be used gets the error."""

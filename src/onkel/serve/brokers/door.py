@@ -24,7 +24,7 @@ class Message(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """What is told about a message."""
+    """The answer to a message."""
 
     source: str
     id: Hashable
@@ -34,8 +34,8 @@ class Answer(NamedTuple):
 class Door(Protocol):
     """A broker's side of a live model.
 
-    A door knows no model. It reads messages in the order of each place, and tells answers so that
-    it can say later which were told: each bears the source of its message.
+    A door knows no model. It reads messages in the order of each place, and sends answers so that
+    it can say later which were sent: each bears the source of its message.
     """
 
     name: str
@@ -63,10 +63,10 @@ class Door(Protocol):
     def end(self) -> object:
         """Where the output ends, JSON-able: answers to come stand after it."""
 
-    def told(self, after: object) -> set[str]:
+    def sent(self, after: object) -> set[str]:
         """The sources of the answers that stand in the output after this end of it."""
 
-    def tell(self, answers: list[Answer]) -> None:
+    def send(self, answers: list[Answer]) -> None:
         """Send answers; they may be on their way when this returns."""
 
     def settle(self, seconds: float) -> None:

@@ -169,10 +169,10 @@ class KafkaDoor:
         """See `Door.end`."""
         return {str(place.partition): self._ends(place)[1] for place in self._out_places}
 
-    def told(self, after: dict[str, int]) -> set[str]:
-        """See `Door.told`."""
+    def sent(self, after: dict[str, int]) -> set[str]:
+        """See `Door.sent`."""
         time.sleep(_ON_THE_WIRE)
-        told: set[str] = set()
+        sent: set[str] = set()
         consumer, begin = self._consumer(), []
         for place in self._out_places:
             low, high = self._ends(place)
@@ -186,16 +186,16 @@ class KafkaDoor:
                 error = record.error()
                 if error is None:
                     headers: Any = record.headers() or ()
-                    told |= {value.decode() for name, value in headers if name == SOURCE}
+                    sent |= {value.decode() for name, value in headers if name == SOURCE}
                 elif error.code() == KafkaError._PARTITION_EOF:
                     left.discard(record.partition())
                 else:
                     self._hear(record)
         consumer.close()
-        return told
+        return sent
 
-    def tell(self, answers: list[Answer]) -> None:
-        """See `Door.tell`."""
+    def send(self, answers: list[Answer]) -> None:
+        """See `Door.send`."""
         for source, id, payload in answers:
             key = None if id is None else str(id).encode()
             headers: list[tuple[str, Any]] = [(SOURCE, source.encode())]

@@ -3,7 +3,7 @@
 What is read together is one cut. It goes to the journal with the place of each message, then the
 model takes it, and the answers are sent. The position of a cut says what was read, and where the
 output ended at the last snapshot. So after a crash it is known what to read next, which cuts to
-take again, and where to look for the answers that were told: those are not told twice. A snapshot
+take again, and where to look for the answers that were sent: those are not sent twice. A snapshot
 waits until all answers are in the output.
 """
 
@@ -55,18 +55,18 @@ class Loop:
     def recover(self) -> tuple[int, int]:
         """Take the cuts after the snapshot again, and go on reading after them.
 
-        How many events they have, and how many answers were still to be told.
+        How many events they have, and how many answers were still to be sent.
         """
         model, door = self._model, self._door
-        told: set[str] | None = None
+        sent: set[str] | None = None
         n_events = 0
         pending: list[Answer] = []
         for _, position, answers in model.recover():
             _check_place(position, door)
-            if told is None:
-                told = door.told(position["end"])
+            if sent is None:
+                sent = door.sent(position["end"])
             found = _answers(position["rows"], answers[position["older"] :])
-            pending += [answer for answer in found if answer.source not in told]
+            pending += [answer for answer in found if answer.source not in sent]
             n_events += len(answers)
         if model.position is None:
             self._began = self._end = door.end()
@@ -75,7 +75,7 @@ class Loop:
             self._read = dict(model.position["read"])
             self._began, self._end = model.position["began"], model.position["end"]
         door.begin(self._read, self._began)
-        door.tell(pending)
+        door.send(pending)
         return n_events, len(pending)
 
     def round(self, seconds: float) -> int:
@@ -104,11 +104,11 @@ class Loop:
         return _Reading(self._model.begin(events, position), sources, len(older))
 
     def _finish(self, reading: _Reading | None) -> int:
-        """Take a cut and tell its answers; how many events it has."""
+        """Take a cut and send its answers; how many events it has."""
         if reading is None:
             return 0
         answers = self._model.finish(reading.begun)
-        self._door.tell(_answers(reading.sources, answers[reading.n_older :]))
+        self._door.send(_answers(reading.sources, answers[reading.n_older :]))
         return len(answers)
 
     def save(self, seconds: float) -> None:
@@ -150,9 +150,9 @@ def _event(message: Message) -> dict[str, object] | str:
 
 
 def _answers(sources: list[str], answers: Iterable[dict[str, object] | None]) -> list[Answer]:
-    """What is to be told: a label among the rows has no answer."""
+    """The answers to send: a label among the rows has none."""
     return [
-        Answer(source, answer.get("id"), notation.told(answer))
+        Answer(source, answer.get("id"), notation.encoded(answer))
         for source, answer in zip(sources, answers, strict=False)
         if answer is not None
     ]

@@ -129,23 +129,23 @@ class NatsDoor:
         """See `Door.end`."""
         return int(self._run(self._js.stream_info(self._out.stream)).state.last_seq)
 
-    def told(self, after: int) -> set[str]:
-        """See `Door.told`."""
+    def sent(self, after: int) -> set[str]:
+        """See `Door.sent`."""
         self._run(asyncio.sleep(_ON_THE_WIRE))
-        told: set[str] = set()
+        sent: set[str] = set()
         out = _Subject(self._out.subject, self._out.stream)
         left = self._run(out.open(self._client, self._js, after))
         while left > 0:
             found = self._run(out.next(1000, _PATIENCE))
             if not found:
-                raise ConnectionError(f"{self.name}: the answers told so far cannot be read")
-            told |= {record.headers[SOURCE] for record in found if SOURCE in (record.headers or {})}
+                raise ConnectionError(f"{self.name}: the answers sent so far cannot be read")
+            sent |= {record.headers[SOURCE] for record in found if SOURCE in (record.headers or {})}
             left -= len(found)
         self._run(out.leave())
-        return told
+        return sent
 
-    def tell(self, answers: list[Answer]) -> None:
-        """See `Door.tell`."""
+    def send(self, answers: list[Answer]) -> None:
+        """See `Door.send`."""
         if len(self._on_their_way) + len(answers) > _AHEAD:
             self.settle(_PATIENCE)
         self._on_their_way += self._run(self._publish(answers))

@@ -109,18 +109,18 @@ class RedisDoor:
         """See `Door.end`."""
         return self._last(self._out)
 
-    def told(self, after: str) -> set[str]:
-        """See `Door.told`."""
-        told: set[str] = set()
+    def sent(self, after: str) -> set[str]:
+        """See `Door.sent`."""
+        sent: set[str] = set()
         while True:
             found = self._ask(self._client.xrange, self._out, min=f"({after}", count=_PIECE)
-            told |= {f"{self._stream}/{id.decode()}" for id, _ in found}
+            sent |= {f"{self._stream}/{id.decode()}" for id, _ in found}
             if len(found) < _PIECE:
-                return told
+                return sent
             after = found[-1][0].decode()
 
-    def tell(self, answers: list[Answer]) -> None:
-        """See `Door.tell`. Answers are in the output when this returns.
+    def send(self, answers: list[Answer]) -> None:
+        """See `Door.send`. Answers are in the output when this returns.
 
         ValueError if the output has younger entries: somebody else writes there.
         """

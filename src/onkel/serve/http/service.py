@@ -180,7 +180,7 @@ class Service:
         return self.models.report() | {"lag_seconds": lag, "rss_bytes": memory}
 
     def failed(self, path: str, error: Exception) -> dict[str, str]:
-        """Say what went wrong here; what a client is told."""
+        """Log what went wrong; returns what the client gets."""
         self.say(f"error: {path[:80]}: {type(error).__name__}: {error}")
         return {"error": "the service failed; its log says why"}
 
@@ -225,9 +225,9 @@ class Service:
             rows = [row for k in places for row in parts[k][1]]
             try:
                 with self.models.reading(key) as live:
-                    told = iter(peek(live, rows))
+                    answers = iter(peek(live, rows))
                     for k in places:
-                        found[k] = [next(told) for _ in parts[k][1]]
+                        found[k] = [next(answers) for _ in parts[k][1]]
             except Exception as error:
                 for k in places:
                     found[k] = error
