@@ -7,8 +7,12 @@ import os
 import shutil
 import subprocess
 import sys
+import sysconfig
+import venv
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 
 import onkel
@@ -36,6 +40,42 @@ def strictly(script: Path, cache: Path) -> str:
     )
     command = [sys.executable, "-m", "mypy", "--config-file", str(config), str(script)]
     return subprocess.run(command, capture_output=True, text=True, check=False).stdout
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory):
+    """An environment with the package installed: pyright then reads only what users see of it.
+
+    A type that no declaration gives stays unknown there, where pyright finds it out in a source
+    on the path.
+    """
+    pytest.importorskip("pyright")
+    if shutil.which("node") is None:
+        pytest.skip("pyright needs node")
+    root = tmp_path_factory.mktemp("environment")
+    venv.create(root, symlinks=os.name != "nt")
+    packages = Path(sysconfig.get_path("purelib", "venv", {"base": str(root)}))
+    shutil.copytree(
+        SOURCE / "onkel", packages / "onkel", ignore=shutil.ignore_patterns("__pycache__")
+    )
+    (packages / "others.pth").write_text(sysconfig.get_path("purelib"))
+    return root
+
+
+def pyright(installed: Path, *arguments: str) -> dict[str, Any]:
+    """What pyright says in the environment."""
+    bin = Path(sysconfig.get_path("scripts", "venv", {"base": str(installed)}))
+    command = [sys.executable, "-m", "pyright", "--outputjson"]
+    if "--verifytypes" not in arguments:
+        command += ["--pythonpath", str(bin / "python")]
+    # --verifytypes takes the first python on the path
+    there = os.environ | {"PATH": os.pathsep.join([str(bin), os.environ["PATH"]])}
+    there.pop("PYTHONPATH", None)
+    run = subprocess.run(
+        [*command, *arguments], capture_output=True, text=True, check=False, env=there
+    )
+    found: dict[str, Any] = json.loads(run.stdout)
+    return found
 
 
 def test_a_users_script_passes_strict_checks(cache):
@@ -70,18 +110,51 @@ def test_a_wrong_use_is_found(tmp_path, cache):
     assert output.count("error:") == 3, output
 
 
-def test_the_types_of_all_that_is_public_are_known():
-    pytest.importorskip("pyright")
-    if shutil.which("node") is None:
-        pytest.skip("pyright needs node")
-    command = [sys.executable, "-m", "pyright", "--verifytypes", "onkel", "--ignoreexternal"]
-    command += ["--outputjson"]
-    # this check takes the first python on the path, and does not look where a path file of an
-    # editable install leads
-    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
-    there = os.environ | {"PYTHONPATH": str(SOURCE), "PATH": path}
-    run = subprocess.run(command, capture_output=True, text=True, check=False, env=there)
-    found = json.loads(run.stdout)
+def ends_with_underscore(value: object) -> list[str]:
+    """The public attributes that a fitted object has by learning."""
+    names = {*vars(value), *dir(type(value))}
+    return sorted(name for name in names if name.endswith("_") and not name.startswith("_"))
+
+
+def test_what_is_learned_has_a_type_on_every_learner(installed, tmp_path):
+    """Attributes such as ``n_rows_`` are found on fitted objects, and asked of every class."""
+    X = np.random.default_rng(0).normal(size=(60, 2))
+    y = X[:, 0]
+    krls = onkel.KernelRLSRegressor(n_components=20).fit(X, y)
+    classifier = onkel.KernelRLSClassifier(n_components=20).fit(X, y > 0)
+    stream = onkel.StreamModel(onkel.KernelRLSRegressor(n_components=20)).fit({"a": y}, y)
+    fitted = [krls, classifier, stream, onkel.OnlineScaler().fit(X), onkel.Alarm()]
+    asked: dict[type, list[str]] = {type(one): ends_with_underscore(one) for one in fitted}
+    assert {"n_rows_", "n_features_in_", "nbytes_", "model_", "coef_"} <= set(asked[type(krls)])
+    for learner in vars(onkel).values():
+        for kind, one in ((onkel.OnlineRegressor, krls), (onkel.OnlineClassifier, classifier)):
+            if isinstance(learner, type) and issubclass(learner, kind) and learner not in asked:
+                # a learner that keeps rows has no map
+                asked[learner] = [name for name in asked[type(one)] if name != "map_"]
+    assert len(asked) > 50
+    lines = ["import onkel", "", ""]
+    for number, (cls, names) in enumerate(asked.items()):
+        lines.append(f"def use_{number}(value: onkel.{cls.__name__}) -> None:")
+        lines += [f"    reveal_type(value.{name})" for name in names]
+    script = tmp_path / "attributes.py"
+    script.write_text("\n".join(lines) + "\n")
+    told = pyright(installed, str(script))["generalDiagnostics"]
+    assert [one["severity"] for one in told] == ["information"] * sum(map(len, asked.values()))
+    # each map has attributes of its own, so map_ may be anything
+    types = [one["message"] for one in told if 'value.map_"' not in one["message"]]
+    nothing = ('is "Unknown"', 'is "Unbound"', 'is "Any"')
+    unknown = [text for text in types if text.endswith(nothing)]
+    assert not unknown, "\n".join(unknown)
+
+
+def test_a_users_script_passes_pyright(installed, tmp_path):
+    (tmp_path / "pyrightconfig.json").write_text('{"typeCheckingMode": "strict"}')
+    script = shutil.copy(HERE / "user.py", tmp_path)
+    assert pyright(installed, "--project", str(tmp_path), script)["generalDiagnostics"] == []
+
+
+def test_the_types_of_all_that_is_public_are_known(installed):
+    found = pyright(installed, "--verifytypes", "onkel", "--ignoreexternal")
     symbols = found["typeCompleteness"]["symbols"]
     assert len(symbols) > 5000
     unknown = [f"{s['name']}: {s['diagnostics']}" for s in symbols if not s["isTypeKnown"]]

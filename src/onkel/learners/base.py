@@ -134,7 +134,7 @@ class OnlineEstimator(BaseEstimator):
         self._n_features_first = d
         # of models that do not undo by themselves: up to 1 kB a row are copied
         self._undo_log = RowLog(4096, 1 << 10)
-        self.n_rows_ = 0
+        self.n_rows_: int = 0
         #: whether what was fitted on first rows is frozen: see :meth:`fix_map`
         self.map_fixed_: bool = False
 

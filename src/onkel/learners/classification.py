@@ -28,7 +28,7 @@ from onkel.learners.labels import (
     same_kind,
     unknown_class,
 )
-from onkel.learners.learning import Rows, learn, learn_checked_row, refusal
+from onkel.learners.learning import Rows, count_rows, learn, learn_checked_row, refusal
 from onkel.learners.predictions import Part, Predictions, decide, labels_of, scores_of
 from onkel.losses import CLASSIFICATION, PROBABILISTIC
 from onkel.merging import joined
@@ -265,7 +265,7 @@ class OnlineClassifier(ClassifierMixin, OnlineEstimator):
         by_class = weight if self.class_weight is None else self._by_class(codes, weight)
         if len(known) < 2:
             # one class: there is nothing to tell apart yet
-            self.n_rows_ += int(np.count_nonzero(learned))
+            count_rows(self, learned)
             if self.memory_ is not None:
                 self.memory_.last_class.learn_alone(weight)
             out.append(Part(np.zeros((len(codes), 1)), known))
@@ -282,7 +282,7 @@ class OnlineClassifier(ClassifierMixin, OnlineEstimator):
             raise
         n = len(P)
         # rows of a class of weight 0 count as learned, too
-        self.n_rows_ += int(np.count_nonzero(learned[:n]))
+        count_rows(self, learned[:n])
         if refused is not None:
             self.class_counts_ = counts
             self._by_class(codes[:n], learned[:n].astype(np.float64))

@@ -167,6 +167,15 @@ def refusal(learner: Learner, refused: DataError, a: int, out: list[Any]) -> Dat
     return error
 
 
+def count_rows(learner: Learner, weight: np.ndarray) -> None:
+    """Count the rows that were learned: those of weight above 0.
+
+    Subclasses call this. ``self.n_rows_ += 1`` in one would declare ``n_rows_`` again, without a
+    type.
+    """
+    learner.n_rows_ += int(np.count_nonzero(weight))
+
+
 def learn_checked_row(learner: Learner, X: np.ndarray, y: float, weight: float) -> None:
     """Learn one row X (1, d), already checked and of the learner's dtype."""
     model, counted = learner.model_, weight > 0.0

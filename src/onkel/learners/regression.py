@@ -15,7 +15,7 @@ from onkel.learners.base import OnlineEstimator
 from onkel.learners.checking import LARGEST_WEIGHT
 from onkel.learners.declaration import declared
 from onkel.learners.labels import required_target, targets
-from onkel.learners.learning import Rows, learn, learn_checked_row, refusal
+from onkel.learners.learning import Rows, count_rows, learn, learn_checked_row, refusal
 from onkel.learners.predictions import Predictions, chained
 from onkel.losses import REGRESSION
 from onkel.model.transaction import locked
@@ -89,7 +89,7 @@ class OnlineRegressor(RegressorMixin, OnlineEstimator):
             P = np.hstack([self.memory_.learn(X[:n], P, y[:n], weight[:n], keys), P])
         if self.feedback_ is not None:
             self._feed_back(y[:n], P, weight[:n])
-        self.n_rows_ += int(np.count_nonzero(weight[:n]))
+        count_rows(self, weight[:n])
         out.append(P)
         if refused is not None:
             raise refusal(self, refused, a, out)
