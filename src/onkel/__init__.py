@@ -1,6 +1,6 @@
 """onkel: online kernel learning.
 
-Nonlinear models from a stream, in one pass, in bounded memory, at the speed of a linear model.
+Nonlinear models from a stream, in one pass, in bounded memory.
 Names load on first use, so ``import onkel`` is quick. :mod:`onkel.public` lists them.
 """
 
