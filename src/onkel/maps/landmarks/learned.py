@@ -75,9 +75,9 @@ class LearnedLandmarks(FitSchedule):
         more than 32 768 rows. 0: no search, and widths are learned at 8, 16, ..., 512 rows only.
     search_budget : float, default=20.0
         How many times as many multiplications as learning the rows so far all searches together may
-        take, ≥ 0. They count those of float64; the search's, in float32, take half of the time. A
-        search that the budget does not cover takes fewer steps, or waits until the rows have
-        doubled. The default of 500 landmarks takes at most 15.
+        take, ≥ 0. They count those of float64; most searches are in float32, where they take half
+        of the time. A search that the budget does not cover takes fewer steps, or waits until the
+        rows have doubled. The default of 500 landmarks takes at most 15.
     random_state : int, RandomState or None, default=None
         Which rows are held out.
     device : {"cpu", "cuda"}, default="cpu"

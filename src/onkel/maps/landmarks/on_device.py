@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from onkel.annotations import DTypeLike
 from onkel.maps.landmarks.evidence import Landmarks, Sums, groups, penalty_of
 from onkel.maps.landmarks.gradient import Gradient, solved_at, with_penalty
 from onkel.maps.landmarks.rational import ThroughDistances
@@ -50,8 +51,9 @@ class RowsOnDevice:
         # rows that are summed in their own precision
         self._groups = [slice(some[0].start, some[-1].stop) for some in groups(self.n)]
 
-    def few(self, learn: int, judge: int, m: int) -> RowsOnDevice:
-        return RowsOnDevice(self._learn.first(learn), self._judge.first(judge), self._device)
+    def few(self, learn: int, judge: int, m: int, dtype: DTypeLike) -> RowsOnDevice:
+        learn_from, judge_by = self._learn.first(learn, dtype), self._judge.first(judge, dtype)
+        return RowsOnDevice(learn_from, judge_by, self._device)
 
     def sums(self, at: Landmarks) -> Generator[bool, None, Sums]:
         m, w, take = len(at.S), np.exp(at.log_width), self._device.take

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple, Protocol, Self
 
 import numpy as np
 
+from onkel.annotations import DTypeLike
 from onkel.maps.landmarks.evidence import Landmarks, Sums, sums_in_steps
 from onkel.maps.landmarks.gradient import Gradient, gradient_in_steps
 from onkel.maps.landmarks.rational import kernel_columns
@@ -31,9 +32,9 @@ class Rows(NamedTuple):
             return np.empty((0, 1))
         return np.sqrt(self.weight)[:, None]
 
-    def first(self, n: int) -> Rows:
-        """The first n rows."""
-        return Rows(self.X[:n], self.Y[:n], self.weight[:n])
+    def first(self, n: int, dtype: DTypeLike) -> Rows:
+        """The first n rows, in this precision."""
+        return Rows(*(part[:n].astype(dtype, copy=False) for part in self))
 
     @property
     def of_sums(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -52,8 +53,8 @@ class Searched(Protocol):
     def judging_weight(self) -> np.ndarray:
         """Weights (k,) of the rows held out."""
 
-    def few(self, learn: int, judge: int, m: int) -> Self:
-        """The first so many rows, for m landmarks."""
+    def few(self, learn: int, judge: int, m: int, dtype: DTypeLike) -> Self:
+        """The first so many rows, for m landmarks, in this precision."""
 
     def sums(self, at: Landmarks) -> Generator[bool, None, Sums]:
         """The sums at a point."""
@@ -86,8 +87,8 @@ class SearchedRows:
     def judging_weight(self) -> np.ndarray:
         return self._judge.weight
 
-    def few(self, learn: int, judge: int, m: int) -> SearchedRows:
-        return SearchedRows(self._learn.first(learn), self._judge.first(judge), m)
+    def few(self, learn: int, judge: int, m: int, dtype: DTypeLike) -> SearchedRows:
+        return SearchedRows(self._learn.first(learn, dtype), self._judge.first(judge, dtype), m)
 
     def sums(self, at: Landmarks) -> Generator[bool, None, Sums]:
         return sums_in_steps(at, *self._of_sums, self._room)
