@@ -35,10 +35,22 @@ def require(condition: object, message: str) -> None:
 
 @dataclass(frozen=True, kw_only=True)
 class Field:
-    """A field of a state; ``optional``: it may be left out; ``empty``: it may be None."""
+    """A field of a state; ``optional``: it may be left out; ``empty``: it may be None.
+
+    ``where``: an attribute of the owner; where it is false, the field is left out of a state.
+    ``beside``: a field before it; a state has both or neither. A state without such a field leaves
+    the attribute as it is.
+    """
 
     optional: bool = False
     empty: bool = False
+    where: str = ""
+    beside: str = ""
+
+    def may_lack(self, state: State) -> bool:
+        """Whether a state may be without the field."""
+        beside = bool(self.beside) and self.beside not in state
+        return self.optional or bool(self.where) or beside
 
     def check(self, value: object, sizes: Sizes) -> str | None:
         """What is wrong with the value and what would be right; None if the value is good."""
@@ -91,16 +103,19 @@ class Array(Field):
 
 @dataclass(frozen=True)
 class Whole(Field):
-    """A whole number."""
+    """A whole number; ``size``: the named size that it is."""
 
     low: float = 0
     high: float = 2**62
+    size: str = ""
 
     def check(self, value: object, sizes: Sizes) -> str | None:
         if not is_whole(value):
             return f"is {_kind(value)}, not a whole number"
         if not self.low <= value <= self.high:
             return f"is {value}; it must be {_range(self)}"
+        if self.size and sizes.setdefault(self.size, int(value)) != value:
+            return f"is {value}, not {sizes[self.size]}"
         return None
 
     def loaded(self, value: Any) -> int:
@@ -246,14 +261,12 @@ class Part(Field):
 
     ``begin(owner)`` gives the object that takes the state where the owner holds None; ``anew``:
     in any case. ``among``: its fields stand among those of the owner, and it is there where the
-    state has this one of them. ``where``: an attribute of the owner; where it is false, the part
-    is left out of a state. A state without it leaves the part as it is.
+    state has this one of them.
     """
 
     begin: Callable[[Any], Stateful] | None = None
     anew: bool = False
     among: str = ""
-    where: str = ""
 
 
 class Stateful:
@@ -287,13 +300,15 @@ class Stateful:
         """Named arrays and plain values, not copied, from which `set_state` goes on bit for bit."""
         state: State = {}
         for name, field in self.state_fields().items():
-            value = getattr(self, name, None)
-            if isinstance(field, Part):
-                if value is not None and (not field.where or getattr(self, field.where)):
-                    held = value.get_state()
-                    state |= held if field.among else {name.strip("_"): held}
+            there = not field.where or getattr(self, field.where)
+            if not there or (field.beside and field.beside not in state):
                 continue
-            if value is None and field.optional:
+            value = getattr(self, name, None)
+            if value is None and (field.optional or isinstance(field, Part)):
+                continue
+            if isinstance(field, Part):
+                held = value.get_state()
+                state |= held if field.among else {name.strip("_"): held}
                 continue
             if isinstance(field, Like):
                 field = field.as_now(name, value)
@@ -310,13 +325,14 @@ class Stateful:
         }
         named = {name.strip("_"): field for name, field in plain.items()}
         self.check_state(state, check(state, named, **self.state_sizes()))
-        found = {name: state.get(name.strip("_")) for name in plain}
-        self.take(
-            {
-                name: None if value is None else plain[name].loaded(value)
-                for name, value in found.items()
-            }
-        )
+        values = {}
+        for name, field in plain.items():
+            value = state.get(name.strip("_"))
+            if value is not None:
+                values[name] = field.loaded(value)
+            elif field.optional or field.empty:
+                values[name] = None
+        self.take(values)
         for name, field in fields.items():
             if isinstance(field, Part):
                 self._set_part(name, field, state)
@@ -339,7 +355,7 @@ class Stateful:
         key = field.among or name.strip("_")
         # earlier versions wrote None for a part that was not there
         if state.get(key) is None:
-            require(field.optional or field.where, f"{key}: is missing")
+            require(field.may_lack(state), f"{key}: is missing")
             if field.optional:
                 setattr(self, name, None)
             return
@@ -371,8 +387,9 @@ def check(state: Any, fields: Mapping[str, Field], **sizes: int) -> Sizes:
     found: Sizes = dict(sizes)
     for name, field in fields.items():
         if name not in state:
-            require(field.optional, f"{name}: is missing")
+            require(field.may_lack(state), f"{name}: is missing")
             continue
+        require(not field.beside or field.beside in state, f"{field.beside}: is missing")
         wrong = None
         if isinstance(field, _Tuple):
             with inside(state, name) as parts:

@@ -17,7 +17,7 @@ from onkel.numerics.arrays import with_zero_columns
 from onkel.numerics.jit import axpy, jit
 from onkel.numerics.pairwise import LOG2_E, exp2
 from onkel.parameters import whole
-from onkel.state import Array, Fields, Number, State, require
+from onkel.state import Array, Fields, Number
 
 # Eigenvalues below this share of the largest are noise: Λ^-½ would blow them up.
 _RELATIVE_RANK = {4: 1e-6, 8: 1e-10}
@@ -189,12 +189,8 @@ class NystroemFeatures(FeatureMap):
         return {
             "gamma_": Number(low=0.0),
             "landmarks_": Array(self.dtype_, of_landmarks, -most, most, optional=later),
-            "projection_": Array(self.dtype_, of_features, -1e15, 1e15, optional=later),
+            "projection_": Array(self.dtype_, of_features, -1e15, 1e15, beside="landmarks"),
         }
-
-    def check_state(self, state: State, sizes: dict[str, int]) -> None:
-        both = ("landmarks" in state) == ("projection" in state)
-        require(both, "projection: is missing, or landmarks are")
 
     def features(self, X: Matrix, out: Out = None) -> np.ndarray:
         K = self.kernel_rows(X, self.landmarks_)

@@ -88,12 +88,12 @@ class RowStore(Stateful):
         most = 0.1 * float(np.sqrt(np.finfo(X.dtype).max))
         return {
             "X": Array(X.dtype, ("n", X.shape[1]), -most, most),
-            "y": Array(shape=("n",), low=-1e153, high=1e153),
-            "weight": Array(shape=("n",), low=0.0, high=LARGEST_WEIGHT),
+            "y": Array(shape=("n",), low=-1e153, high=1e153, beside="X"),
+            "weight": Array(shape=("n",), low=0.0, high=LARGEST_WEIGHT, beside="X"),
         }
 
     def take(self, values: State) -> None:
-        given = {name: values.pop(name) for name in self._held}
+        given = {name: values.pop(name, None) for name in self._held}
         self._held |= {name: value for name, value in given.items() if value is not None}
         self.count = len(self._held["y"])
         super().take(values)
@@ -149,12 +149,10 @@ class Warmup(RowStore):
 
     def state_fields(self) -> Fields:
         # files of models that no row has come to may leave the arrays out
-        rows = {name: replace(of, optional=True) for name, of in super().state_fields().items()}
-        return {"n_rows": Whole(low=1), **rows}
+        rows = super().state_fields()
+        return {"n_rows": Whole(low=1), **rows, "X": replace(rows["X"], optional=True)}
 
     def check_state(self, state: State, sizes: Sizes) -> None:
-        missing = [name for name in self._held if name not in state]
-        require(len(missing) in (0, len(self._held)), f"{', '.join(missing)}: is missing")
         n = sizes.get("n", 0)
         require(n < state["n_rows"], f"X: holds {n} rows, as many as are waited for")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 
@@ -10,7 +11,7 @@ from onkel.model.contract import Model
 from onkel.model.warmup import Warmup
 from onkel.numerics.random import new_state
 from onkel.rules import base as places
-from onkel.state import Array, Fields, Number, Sizes, State, Whole, check, inside, require
+from onkel.state import Array, Fields, Number, Part, Sizes, State, Whole, require
 from onkel.support.budget import N_INFO, TARGET
 from onkel.support.slots import BORN, N_COUNTS, SIZE
 
@@ -59,12 +60,17 @@ class StoredRows(Model):
         }
 
     def state_fields(self) -> Fields:
-        return {
-            "gamma_": Number(low=0.0),
+        rows = {
             "rng": Array(dtype=np.uint64, shape=(1,), low=1),
             "counts": Array(dtype=np.int64, shape=(N_COUNTS,), low=0, high=2**62),
             "state": Array(dtype=np.float64, shape=(len(self._new_state()),)),
             **self.arrays(),
+        }
+        return {
+            "n_outputs": Whole(low=1, high=2**31, size="n_outputs"),
+            "gamma_": Number(low=0.0, where="ready"),
+            **{name: replace(array, beside="gamma") for name, array in rows.items()},
+            "warmup": Part(lambda of: Warmup(1, of.d, of.dtype), anew=True, optional=True),
         }
 
     def _reset(self) -> None:
@@ -109,12 +115,8 @@ class StoredRows(Model):
         return self.A[:, : self.size] * self.A.dtype.type(self.state[places.SCALE])
 
     def get_state(self) -> State:
-        out: State = {"n_outputs": self.n_outputs}
-        if self.ready:
-            out |= super().get_state() | {name: self._used(name) for name in self.arrays()}
-        if self.warmup is not None:
-            out["warmup"] = self.warmup.get_state()
-        return out
+        state = super().get_state()
+        return state | {name: self._used(name) for name in self.arrays() if name in state}
 
     def _used(self, name: str) -> np.ndarray:
         """The part of an array for the slots in use, or for the first slot if there are none."""
@@ -125,20 +127,10 @@ class StoredRows(Model):
         ]
         return part.copy()
 
-    def set_state(self, state: State) -> None:
-        check(state, {"n_outputs": Whole(low=1, high=2**31)})
-        require("A" in state or "warmup" in state, "A: is missing, and so are the first rows")
-        self.n_outputs = int(state["n_outputs"])
-        if "A" in state:
-            super().set_state(state)
-        self.warmup = None
-        if "warmup" in state:
-            self.warmup = Warmup(1, self.d, self.dtype)
-            with inside(state, "warmup") as warmup:
-                self.warmup.set_state(warmup)
-
     def state_is_set(self) -> None:
         """Give the arrays their spare room."""
+        if not self.ready:
+            return
         loaded = {name: getattr(self, name) for name in self.arrays()}
         self._make_arrays()
         self._reserve(0)
@@ -146,10 +138,13 @@ class StoredRows(Model):
             getattr(self, name)[tuple(slice(m) for m in array.shape)] = array
 
     def state_sizes(self) -> Sizes:
-        return {"n_outputs": self.n_outputs, "d": self.d}
+        return {"d": self.d}
 
     def check_state(self, state: State, sizes: Sizes) -> None:
         """ModelFileError where the arrays don't fit together: the loops check no index."""
+        require("gamma" in state or "warmup" in state, "A: is missing, and so are the first rows")
+        if "gamma" not in state:
+            return
         size, most = int(state["counts"][SIZE]), self.most_slots
         require(
             sizes[SLOTS] == max(size, 1) and (most is None or size <= most),

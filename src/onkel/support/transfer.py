@@ -199,7 +199,8 @@ class TransferModel(BudgetModel):
         return self.carried * self.dtype.type(self.state[SCALE])
 
     def state_fields(self) -> Fields:
-        return {**super().state_fields(), "features": Part(TransferModel._new_features, anew=True)}
+        features = Part(TransferModel._new_features, anew=True, beside="gamma")
+        return {**super().state_fields(), "features": features}
 
     def add_output(self, position: int) -> None:
         if self.ready:
