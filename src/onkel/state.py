@@ -303,7 +303,7 @@ class Stateful:
             there = not field.where or getattr(self, field.where)
             if not there or (field.beside and field.beside not in state):
                 continue
-            value = getattr(self, name, None)
+            value: Any = getattr(self, name, None)
             if value is None and (field.optional or isinstance(field, Part)):
                 continue
             if isinstance(field, Part):
