@@ -56,20 +56,9 @@ if TYPE_CHECKING:
         def get_feature_names_out(self, input_features: ArrayLike | None = None) -> np.ndarray: ...
 
 else:
-    from sklearn.base import (
-        BaseEstimator,
-        ClassifierMixin,
-        ClassNamePrefixFeaturesOutMixin,
-        OneToOneFeatureMixin,
-        RegressorMixin,
-        TransformerMixin,
-    )
-
-__all__ = [
-    "BaseEstimator",
-    "ClassNamePrefixFeaturesOutMixin",
-    "ClassifierMixin",
-    "OneToOneFeatureMixin",
-    "RegressorMixin",
-    "TransformerMixin",
-]
+    from sklearn.base import BaseEstimator as BaseEstimator
+    from sklearn.base import ClassifierMixin as ClassifierMixin
+    from sklearn.base import ClassNamePrefixFeaturesOutMixin as ClassNamePrefixFeaturesOutMixin
+    from sklearn.base import OneToOneFeatureMixin as OneToOneFeatureMixin
+    from sklearn.base import RegressorMixin as RegressorMixin
+    from sklearn.base import TransformerMixin as TransformerMixin

@@ -10,22 +10,15 @@ user's cache folder, then in ``papers/data`` of a clone of the repository, then 
 
 from __future__ import annotations
 
-from onkel.datasets.drift import DRIFTS, drift_stream
-from onkel.datasets.loading import Dataset, available, load, path
-from onkel.datasets.openml import fetch
-from onkel.datasets.registry import DATASETS, Entry, add_folder, folders, info
-
-__all__ = [
-    "DATASETS",
-    "DRIFTS",
-    "Dataset",
-    "Entry",
-    "add_folder",
-    "available",
-    "drift_stream",
-    "fetch",
-    "folders",
-    "info",
-    "load",
-    "path",
-]
+from onkel.datasets.drift import DRIFTS as DRIFTS
+from onkel.datasets.drift import drift_stream as drift_stream
+from onkel.datasets.loading import Dataset as Dataset
+from onkel.datasets.loading import available as available
+from onkel.datasets.loading import load as load
+from onkel.datasets.loading import path as path
+from onkel.datasets.openml import fetch as fetch
+from onkel.datasets.registry import DATASETS as DATASETS
+from onkel.datasets.registry import Entry as Entry
+from onkel.datasets.registry import add_folder as add_folder
+from onkel.datasets.registry import folders as folders
+from onkel.datasets.registry import info as info

@@ -8,23 +8,15 @@ functions that workers run. ``learning`` and ``predicting`` make graphs of these
 the result of each partition.
 """
 
-from onkel.distributed.learning import learn
-from onkel.distributed.partitions import parts_of
-from onkel.distributed.predicting import predict
-from onkel.distributed.reports import Learned, PartReport, Predicted
-from onkel.distributed.tasks import LearnedPart, Plan, Sample, learn_part, learn_sample, merge_parts
-
-__all__ = [
-    "Learned",
-    "LearnedPart",
-    "PartReport",
-    "Plan",
-    "Predicted",
-    "Sample",
-    "learn",
-    "learn_part",
-    "learn_sample",
-    "merge_parts",
-    "parts_of",
-    "predict",
-]
+from onkel.distributed.learning import learn as learn
+from onkel.distributed.partitions import parts_of as parts_of
+from onkel.distributed.predicting import predict as predict
+from onkel.distributed.reports import Learned as Learned
+from onkel.distributed.reports import PartReport as PartReport
+from onkel.distributed.reports import Predicted as Predicted
+from onkel.distributed.tasks import LearnedPart as LearnedPart
+from onkel.distributed.tasks import Plan as Plan
+from onkel.distributed.tasks import Sample as Sample
+from onkel.distributed.tasks import learn_part as learn_part
+from onkel.distributed.tasks import learn_sample as learn_sample
+from onkel.distributed.tasks import merge_parts as merge_parts

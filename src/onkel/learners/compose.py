@@ -19,13 +19,6 @@ from onkel.maps import MAPS, FeatureMap, make_map
 from onkel.rules import RULES, Rule, make_rule
 from onkel.tables import listed
 
-__all__ = [
-    "ExplicitKernelClassifier",
-    "ExplicitKernelRegressor",
-    "SupportKernelClassifier",
-    "SupportKernelRegressor",
-]
-
 
 @declared
 class _ExplicitKernel(OverMap):

@@ -6,25 +6,14 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from onkel.columns.column import Column
-    from onkel.columns.encoding import Encoder
-    from onkel.columns.scaling import OnlineScaler
-    from onkel.columns.target_scaling import OnlineTargetScaler
-    from onkel.streams.blocks import Block
-    from onkel.streams.opening import open_stream
-    from onkel.streams.reading import Reading
-    from onkel.streams.stream import Stream
-
-__all__ = [
-    "Block",
-    "Column",
-    "Encoder",
-    "OnlineScaler",
-    "OnlineTargetScaler",
-    "Reading",
-    "Stream",
-    "open_stream",
-]
+    from onkel.columns.column import Column as Column
+    from onkel.columns.encoding import Encoder as Encoder
+    from onkel.columns.scaling import OnlineScaler as OnlineScaler
+    from onkel.columns.target_scaling import OnlineTargetScaler as OnlineTargetScaler
+    from onkel.streams.blocks import Block as Block
+    from onkel.streams.opening import open_stream as open_stream
+    from onkel.streams.reading import Reading as Reading
+    from onkel.streams.stream import Stream as Stream
 
 # Loaded on first use: scaling needs scikit-learn, the files need pyarrow.
 _HOME = {
@@ -38,6 +27,9 @@ _HOME = {
     "open_stream": "onkel.streams.opening",
 }
 
+if not TYPE_CHECKING:  # type checkers take what is imported
+    __all__ = list(_HOME)
+
 
 def __getattr__(name: str) -> Any:
     if name not in _HOME:
@@ -46,4 +38,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return __all__
+    return list(_HOME)

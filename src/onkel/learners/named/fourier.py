@@ -13,15 +13,6 @@ from onkel.learners.representations import OverMap
 from onkel.parameters import whole
 from onkel.rules import DoublyStochastic, Gradient, Rule
 
-__all__ = [
-    "DoublySGDClassifier",
-    "DoublySGDRegressor",
-    "FOGDClassifier",
-    "FOGDRegressor",
-    "FastfoodClassifier",
-    "FastfoodRegressor",
-]
-
 
 @declared
 class _FOGD(OverMap):

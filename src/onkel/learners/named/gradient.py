@@ -11,15 +11,6 @@ from onkel.learners.regression import OnlineRegressor
 from onkel.learners.representations import OverSupportSet
 from onkel.rules import Gradient, Norma
 
-__all__ = [
-    "BOGDClassifier",
-    "BOGDRegressor",
-    "NORMAClassifier",
-    "NORMARegressor",
-    "OGDClassifier",
-    "OGDRegressor",
-]
-
 
 @declared
 class _OGD(OverSupportSet):

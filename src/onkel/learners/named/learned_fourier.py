@@ -13,8 +13,6 @@ from onkel.maps import AlignedFourier, ReparameterizedFeatures
 from onkel.maps.candidates import FeatureFunction
 from onkel.rules import Gradient
 
-__all__ = ["AlignedClassifier", "AlignedRegressor", "RRFClassifier", "RRFRegressor"]
-
 
 @declared
 class _RRF(OverMap):

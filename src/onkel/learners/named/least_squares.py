@@ -17,8 +17,6 @@ from onkel.maps import NystroemFeatures
 from onkel.model.transaction import locked
 from onkel.rules import LeastSquares
 
-__all__ = ["KernelRLSClassifier", "KernelRLSRegressor"]
-
 
 def predicted_with_std(estimator: Any, X: MatrixLike) -> tuple[np.ndarray, np.ndarray]:
     """Values (n,) of the rows X (n, d), and their standard deviations by least squares."""

@@ -10,9 +10,6 @@ from onkel.learners.representations import OverMap
 from onkel.maps import IdentityFeatures
 from onkel.rules import AdaGrad, PassiveAggressive
 
-__all__ = ["AdaGradClassifier", "AdaGradRegressor", "PAClassifier", "PARegressor"]
-
-
 _FIT_INTERCEPT = param(default=True, doc="Learn an intercept.")
 
 

@@ -11,8 +11,6 @@ from onkel.learners.representations import OverMap
 from onkel.maps import AdaptiveNystroem, NystroemFeatures
 from onkel.rules import AdaGrad, Gradient, Rule
 
-__all__ = ["NOGDClassifier", "NOGDRegressor", "NOLANAClassifier", "NOLANARegressor"]
-
 
 @declared
 class _NOGD(OverMap):

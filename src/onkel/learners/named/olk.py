@@ -11,15 +11,6 @@ from onkel.learners.regression import OnlineRegressor
 from onkel.learners.representations import OverSupportSet
 from onkel.rules import ProjectedGradient, Rule
 
-__all__ = [
-    "OLKClassifier",
-    "OLKFixedClassifier",
-    "OLKFixedRegressor",
-    "OLKGrowingClassifier",
-    "OLKGrowingRegressor",
-    "OLKRegressor",
-]
-
 _RADIUS = param(default=10.0, doc="U > 0: f stays in the ball ‖f‖ ≤ U.")
 _LEARNING_RATE = param(default=2.0, doc="Step size η > 0.")
 _SCHEDULE = with_default(shared.SCHEDULE, "inverse_sqrt")

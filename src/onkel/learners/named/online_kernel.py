@@ -20,8 +20,6 @@ from onkel.model.transaction import locked
 from onkel.parameters import non_negative, one_of, whole
 from onkel.rules import LeastSquares, LogisticNewton
 
-__all__ = ["OnlineKernelClassifier", "OnlineKernelRegressor"]
-
 #: rows that the search for landmarks sees, its steps at each doubling of the rows, and how many
 #: times the work of learning all searches may take
 SPEEDS = {

@@ -10,15 +10,6 @@ from onkel.learners.regression import OnlineRegressor
 from onkel.learners.representations import OverSupportSet
 from onkel.rules import PassiveAggressive
 
-__all__ = [
-    "BPANNClassifier",
-    "BPANNRegressor",
-    "BPAPClassifier",
-    "BPAPRegressor",
-    "BPASClassifier",
-    "BPASRegressor",
-]
-
 _STEP = "hinge, ε-insensitive", "passive-aggressive"
 
 

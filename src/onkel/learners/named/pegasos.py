@@ -15,18 +15,6 @@ from onkel.learners.representations import OverSupportSet
 from onkel.parameters import one_of
 from onkel.rules import Pegasos
 
-__all__ = [
-    "BSGDMClassifier",
-    "BSGDMRegressor",
-    "BSGDPClassifier",
-    "BSGDPRegressor",
-    "BSGDRClassifier",
-    "BSGDRRegressor",
-    "DualSGDClassifier",
-    "DualSGDRegressor",
-]
-
-
 _REMOVALS = {"smallest": budgets.SmallestRemoval, "random": budgets.RandomRemoval}
 
 

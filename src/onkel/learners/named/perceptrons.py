@@ -11,20 +11,6 @@ from onkel.learners.regression import OnlineRegressor
 from onkel.learners.representations import OverSupportSet
 from onkel.rules import Perceptron
 
-__all__ = [
-    "BudgetPerceptronClassifier",
-    "BudgetPerceptronRegressor",
-    "ForgetronClassifier",
-    "ForgetronRegressor",
-    "KernelPerceptronClassifier",
-    "KernelPerceptronRegressor",
-    "ProjectronClassifier",
-    "ProjectronPPClassifier",
-    "ProjectronRegressor",
-    "RBPClassifier",
-    "RBPRegressor",
-]
-
 _LOSSES = "perceptron, ε-insensitive"
 
 

@@ -11,8 +11,6 @@ from onkel.losses import Loss
 from onkel.rules import Gradient, Rule
 from onkel.support.twin.twin_model import TwinModel, TwinVectors
 
-__all__ = ["TVMClassifier"]
-
 
 @learner("gamma=2.0", score="0.97")
 class TVMClassifier(OverSupportSet, OnlineClassifier):
