@@ -5,10 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
 from onkel.annotations import ArrayLike
+from onkel.state import Fields, Listed, Number, Sizes, Stateful, Whole
 
 
 @dataclass(frozen=True)
@@ -96,9 +98,13 @@ def metrics_of(task: str) -> tuple[Metric, ...]:
     return found
 
 
-class Score:
+class Score(Stateful):
     """The metrics of a task over the rows given so far."""
 
+    STATE: ClassVar[Fields] = {
+        "n_rows": Whole(),
+        "_sums": Listed(Number(low=0.0, finite=False), "metrics"),
+    }
     metrics: list[Metric]
 
     def __init__(self, task: str) -> None:
@@ -132,9 +138,8 @@ class Score:
         """By metric, the sum of its value of each row."""
         return {metric.name: total for metric, total in zip(self.metrics, self._sums, strict=True)}
 
-    def restore(self, n_rows: int, sums: list[float]) -> None:
-        """Go on after ``n_rows`` rows, with the `sums` that they had."""
-        self.n_rows, self._sums = n_rows, list(sums)
+    def state_sizes(self) -> Sizes:
+        return {"metrics": len(self.metrics)}
 
     def text(self) -> str:
         """Such as "mistakes 3.20 %"."""

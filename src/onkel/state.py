@@ -124,16 +124,17 @@ class Whole(Field):
 
 @dataclass(frozen=True)
 class Number(Field):
-    """A finite number."""
+    """A number; ``finite=False`` allows infinities, never NaN."""
 
     low: float = -math.inf
     high: float = math.inf
+    finite: bool = True
 
     def check(self, value: object, sizes: Sizes) -> str | None:
         if isinstance(value, bool) or not isinstance(value, int | float | np.number):
             return f"is {_kind(value)}, not a number"
-        if not math.isfinite(value) or not self.low <= value <= self.high:
-            return f"is {value}; it must be finite and {_range(self)}"
+        if (self.finite and not math.isfinite(value)) or not self.low <= value <= self.high:
+            return f"is {value}; it must be {'finite and ' * self.finite}{_range(self)}"
         return None
 
     def saved(self, value: Any) -> float:

@@ -3,32 +3,62 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Hashable, Iterable, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Sequence
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from onkel.evaluation.baselines import Baselines
 from onkel.metrics import Score
 from onkel.parameters import is_whole
-from onkel.state import Field, Listed, Sizes, State, Text, Whole, check, inside, require
+from onkel.state import Field, Fields, Listed, Number, Part, Sizes, Stateful, Text, Whole
 
 # Labels that are collected before they are scored: one by one would take longer than learning.
 _BLOCK = 1024
 
 
-class LiveScore:
+class _Entries(Field):
+    """Labels, each with what was predicted and how many labels had not come by then."""
+
+    def check(self, value: Any, sizes: Sizes) -> str | None:
+        entries = value if isinstance(value, list) else [value]
+        three = all(isinstance(entry, list) and len(entry) == 3 for entry in entries)
+        fine = three and all(is_whole(entry[2]) for entry in entries)
+        return None if fine else "holds no score of a label"
+
+    def saved(self, value: list[tuple[object, ...]]) -> list[list[object]]:
+        return list(map(list, value))
+
+    def loaded(self, value: list[list[object]]) -> list[tuple[object, ...]]:
+        return list(map(tuple, value))
+
+
+class LiveScore(Stateful):
     """The score of predictions made before their labels came.
 
     Skill is the share of the loss of the better baseline that the model avoids. A baseline
     knows the labels that had come when the row was predicted.
     """
 
+    #: all but what was reported last
+    STATE: ClassVar[Fields] = {
+        "n_labels": Whole(),
+        "_classes": Listed(Text(), None, into=lambda names: {n: k for k, n in enumerate(names)}),
+        "_loss": Number(low=0.0, finite=False),
+        "_all": Part(among="sums"),
+        "_bounded": Whole(),
+        "_inside": Whole(),
+        "_width": Number(low=0.0, finite=False),
+        "_waiting": _Entries(),
+        "_baselines": Part(),
+    }
+
     def __init__(self, task: str) -> None:
         self.task = task
         self.n_labels: int = 0
         self._baselines = Baselines(task)
-        self._codes: dict[Hashable, int] = {}
+        #: the code of each class
+        self._classes: dict[str, int] = {}
         self._loss = 0.0
         self._all = Score(task)
         # intervals, and those with their label inside
@@ -94,7 +124,7 @@ class LiveScore:
         """
         now = copy.copy(self)
         now._baselines, now._all = copy.deepcopy((self._baselines, self._all))
-        now._codes = dict(self._codes)
+        now._classes = dict(self._classes)
         now._take()
         return now
 
@@ -118,38 +148,7 @@ class LiveScore:
             found["width"] = max(sums.width - since.width, 0.0) / bounded
         return found
 
-    def get_state(self) -> State:
-        """All but what was reported last; `set_state` goes on with the same numbers."""
-        score = self._all
-        return {
-            "n_labels": self.n_labels,
-            "classes": list(self._codes),
-            "loss": self._loss,
-            "n_rows": score.n_rows,
-            "sums": list(score.sums.values()),
-            "bounded": self._bounded,
-            "inside": self._inside,
-            "width": self._width,
-            "waiting": [list(entry) for entry in self._waiting],
-            "baselines": self._baselines.get_state(),
-        }
-
-    def set_state(self, state: State) -> None:
-        """The inverse of `get_state`; a damaged state is refused."""
-        check(state, _FIELDS)
-        score = Score(self.task)
-        require(len(state["sums"]) == len(score.metrics), "sums: not one of each metric")
-        score.restore(state["n_rows"], state["sums"])
-        for entry in state["waiting"]:
-            require(len(entry) == 3 and is_whole(entry[2]), "waiting: holds no score of a label")
-        with inside(state, "baselines") as baselines:
-            self._baselines.set_state(baselines)
-        self.n_labels, self._loss = state["n_labels"], float(state["loss"])
-        self._codes = {name: code for code, name in enumerate(state["classes"])}
-        self._bounded, self._inside = state["bounded"], state["inside"]
-        self._width = float(state["width"])
-        self._waiting = [(y, predicted, missing) for y, predicted, missing in state["waiting"]]
-        self._all = score
+    def state_is_set(self) -> None:
         self._reported = self._now()._sums()
 
     def _take(self) -> None:
@@ -158,8 +157,10 @@ class LiveScore:
         labels, predicted, missing = zip(*self._waiting, strict=True)
         self._waiting = []
         if self.task == "classification":
-            y = np.array([self._codes.setdefault(str(v), len(self._codes)) for v in labels], float)
-            p = np.array([self._codes.get(str(v), -1) for v in predicted], float)
+            y = np.array(
+                [self._classes.setdefault(str(v), len(self._classes)) for v in labels], float
+            )
+            p = np.array([self._classes.get(str(v), -1) for v in predicted], float)
             losses = (y != p).astype(float)
         else:
             y, p = np.array(labels, float), np.array(predicted, float)
@@ -179,30 +180,3 @@ class _Sums(NamedTuple):
     bounded: int
     inside: int
     width: float
-
-
-class _Row(Field):
-    """Any list; its entries are looked at later."""
-
-    def check(self, value: object, sizes: Sizes) -> str | None:
-        return None if isinstance(value, list) else "is not a list"
-
-
-class _Sum(Field):
-    """A sum of losses, which may have become infinite."""
-
-    def check(self, value: object, sizes: Sizes) -> str | None:
-        return None if isinstance(value, float) and value >= 0.0 else "is no sum of losses"
-
-
-_FIELDS: dict[str, Field] = {
-    "n_labels": Whole(),
-    "classes": Listed(Text(), "classes"),
-    "loss": _Sum(),
-    "n_rows": Whole(),
-    "sums": Listed(_Sum(), "metrics"),
-    "bounded": Whole(),
-    "inside": Whole(),
-    "width": _Sum(),
-    "waiting": Listed(_Row(), "waiting"),
-}
