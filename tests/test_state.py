@@ -141,3 +141,47 @@ def test_errors_inside_of_groups_name_their_way():
 
 def test_bytes_are_those_of_the_arrays():
     assert nbytes(Outer().get_state()) == 8 * (2 + 3 + 3 + 2)
+
+
+class Rows(Stateful):
+    """Rows that are there once they have come, with weights beside them."""
+
+    STATE: ClassVar[Fields] = {
+        "n": Whole(size="rows"),
+        "loss": Number(low=0.0, finite=False),
+        "X": Array(shape=("rows",), where="n"),
+        "weight": Array(shape=("rows",), beside="X"),
+    }
+
+    def __init__(self, n=0):
+        self.n, self.loss, self.X, self.weight = n, np.inf, np.zeros(n), np.ones(n)
+
+
+def test_fields_that_are_not_there_stay_as_they_are():
+    state = Rows().get_state()
+    assert state == {"n": 0, "loss": np.inf}
+    other = Rows(2)
+    other.set_state(state)
+    assert (other.n, len(other.X), len(other.weight)) == (0, 2, 2)
+
+
+def test_fields_beside_each_other_come_together():
+    state = Rows(2).get_state()
+    assert list(state) == ["n", "loss", "X", "weight"]
+    other = Rows()
+    other.set_state(state)
+    assert other.weight.tolist() == [1, 1]
+    for name, missing in (("X", "X"), ("weight", "weight")):
+        with pytest.raises(ModelFileError, match=f"^{missing}: is missing"):
+            Rows().set_state({key: value for key, value in state.items() if key != name})
+
+
+def test_a_whole_number_may_be_the_size_of_others():
+    with pytest.raises(ModelFileError, match=r"X: has shape \(2,\), not \(3\)"):
+        Rows().set_state({**Rows(2).get_state(), "n": 3})
+
+
+@pytest.mark.parametrize("loss", [-1.0, np.nan, "1"])
+def test_a_number_that_may_be_infinite_is_checked(loss):
+    with pytest.raises(ModelFileError, match="loss: is"):
+        Rows().set_state({**Rows(2).get_state(), "loss": loss})
