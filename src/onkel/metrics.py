@@ -5,12 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
 from onkel.annotations import ArrayLike
-from onkel.state import Fields, Listed, Number, Sizes, Stateful, Whole
 
 
 @dataclass(frozen=True)
@@ -98,13 +96,9 @@ def metrics_of(task: str) -> tuple[Metric, ...]:
     return found
 
 
-class Score(Stateful):
+class Score:
     """The metrics of a task over the rows given so far."""
 
-    STATE: ClassVar[Fields] = {
-        "n_rows": Whole(),
-        "_sums": Listed(Number(low=0.0, finite=False), "metrics"),
-    }
     metrics: list[Metric]
 
     def __init__(self, task: str) -> None:
@@ -138,8 +132,9 @@ class Score(Stateful):
         """By metric, the sum of its value of each row."""
         return {metric.name: total for metric, total in zip(self.metrics, self._sums, strict=True)}
 
-    def state_sizes(self) -> Sizes:
-        return {"metrics": len(self.metrics)}
+    def restore(self, n_rows: int, sums: list[float]) -> None:
+        """Go on after ``n_rows`` rows, with the `sums` that they had."""
+        self.n_rows, self._sums = n_rows, list(sums)
 
     def text(self) -> str:
         """Such as "mistakes 3.20 %"."""

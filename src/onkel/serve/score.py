@@ -11,7 +11,7 @@ import numpy as np
 from onkel.evaluation.baselines import Baselines
 from onkel.metrics import Score
 from onkel.parameters import is_whole
-from onkel.state import Field, Fields, Listed, Number, Part, Sizes, Stateful, Text, Whole
+from onkel.state import Field, Fields, Listed, Number, Part, Sizes, State, Stateful, Text, Whole
 
 # Labels that are collected before they are scored: one by one would take longer than learning.
 _BLOCK = 1024
@@ -45,7 +45,8 @@ class LiveScore(Stateful):
         "n_labels": Whole(),
         "_classes": Listed(Text(), None, into=lambda names: {n: k for k, n in enumerate(names)}),
         "_loss": Number(low=0.0, finite=False),
-        "_all": Part(among="sums"),
+        "n_rows": Whole(),
+        "sums": Listed(Number(low=0.0, finite=False), "metrics"),
         "_bounded": Whole(),
         "_inside": Whole(),
         "_width": Number(low=0.0, finite=False),
@@ -129,9 +130,7 @@ class LiveScore(Stateful):
         return now
 
     def _sums(self) -> _Sums:
-        score = self._all
-        losses = tuple(score.sums.values())
-        return _Sums(score.n_rows, losses, self._bounded, self._inside, self._width)
+        return _Sums(self.n_rows, tuple(self.sums), self._bounded, self._inside, self._width)
 
     def _metrics(self, since: _Sums | None = None) -> dict[str, float]:
         """Metrics of the labels since; None: of all."""
@@ -147,6 +146,23 @@ class LiveScore(Stateful):
             found["coverage"] = (sums.inside - since.inside) / bounded
             found["width"] = max(sums.width - since.width, 0.0) / bounded
         return found
+
+    @property
+    def n_rows(self) -> int:
+        """Labels that are scored."""
+        return self._all.n_rows
+
+    @property
+    def sums(self) -> list[float]:
+        """The sum of each metric over them."""
+        return list(self._all.sums.values())
+
+    def state_sizes(self) -> Sizes:
+        return {"metrics": len(self._all.metrics)}
+
+    def take(self, values: State) -> None:
+        self._all.restore(values.pop("n_rows"), values.pop("sums"))
+        super().take(values)
 
     def state_is_set(self) -> None:
         self._reported = self._now()._sums()
