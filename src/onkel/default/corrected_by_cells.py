@@ -17,7 +17,8 @@ left.
 from __future__ import annotations
 
 import math
-from itertools import zip_longest
+from functools import partial
+from itertools import pairwise, zip_longest
 from typing import Self
 
 import numpy as np
@@ -34,6 +35,7 @@ from onkel.merging import require_same
 from onkel.model.labels import targets_of
 from onkel.model.warmup import Warmup
 from onkel.numerics.arrays import as_dense, next_power_of_two
+from onkel.numerics.threads import InOrder, one_blas_thread
 from onkel.rules.base import Rule
 from onkel.rules.second_order import ExactScalars
 from onkel.state import Array, State, check, inside, require
@@ -45,6 +47,9 @@ _CELLS = 2
 # Forgetting factors of the stages; that of f multiplies them. The last is for late columns.
 _STAGE_FORGETTING = (1.0, 0.9998, 0.998, 1.0)
 _LATE = 3
+# Cells begin to learn rows after so many sub-blocks: two threads make the features of two. Fewer
+# rows than the next number are learned by one thread.
+_SUB_BLOCKS, _FEW_ROWS = 2, 256
 # Bytes for the rows kept for the choice. Where fewer than _FIRST_ROWS fit, there are no cells.
 _KEPT_BYTES = 16 << 20
 
@@ -72,6 +77,9 @@ class CorrectedModel(ExplicitModel):
     # ---- learning ------------------------------------------------------------------------------
 
     def learn(self, X: Matrix, y: np.ndarray, weight: np.ndarray) -> np.ndarray:
+        steady = self.choice is None and self.warmup is None and self.cannot_diverge
+        if steady and len(y) > _FEW_ROWS:
+            return self._learn_side_by_side(X, y, weight)
         P = super().learn(X, y, weight)
         R = targets_of(y, self.n_outputs) - P
         done = 0
@@ -86,6 +94,30 @@ class CorrectedModel(ExplicitModel):
             done = end
         P[done:] += self._correct(X[done:], R[done:], weight[done:])
         return P
+
+    def _learn_side_by_side(self, X: Matrix, y: np.ndarray, weight: np.ndarray) -> np.ndarray:
+        """As :meth:`learn`: the cells learn some rows while least squares learn the next."""
+        P = np.empty((len(y), self.n_outputs))
+        targets, cells = targets_of(y, self.n_outputs), InOrder()
+
+        def correct(rows: slice) -> None:
+            P[rows] += self._correct(X[rows], targets[rows] - P[rows], weight[rows])
+
+        with one_blas_thread(len(y)):
+            try:
+                for rows in self._some_rows(len(y)):
+                    P[rows] = super().learn(X[rows], y[rows], weight[rows])
+                    cells.do(partial(correct, rows))
+            finally:
+                cells.wait()
+        return P
+
+    def _some_rows(self, n: int) -> list[slice]:
+        """n rows in parts that end where a sub-block of least squares ends."""
+        assert self.training is not None
+        ends = [end for _, end in self.training.sub_blocks(n)]
+        ends = [*ends[_SUB_BLOCKS - 1 : -1 : _SUB_BLOCKS], n]
+        return [slice(*part) for part in pairwise([0, *ends])]
 
     def _correct(self, X: Matrix, R: np.ndarray, weight: np.ndarray) -> np.ndarray:
         """Learn residuals R of rows X, stage by stage; returns Σ a s before each was learned."""
