@@ -60,7 +60,7 @@ def best(Z: np.ndarray, y: np.ndarray) -> np.ndarray:
     """w (K, m) of the least P over features Z (n, m)."""
     several = "crammer_singer" if y.max() > 1 else "ovr"
     svm = LinearSVC(C=1.0 / (PENALTY * len(y)), loss="hinge", dual=True, fit_intercept=False,
-                    multi_class=several, tol=1e-5, max_iter=20_000, random_state=0)  # fmt: skip
+                    multi_class=several, tol=1e-5, max_iter=200_000, random_state=0)  # fmt: skip
     return np.asarray(svm.fit(Z, y).coef_)
 
 

@@ -170,7 +170,8 @@ def _page(example: Example) -> str:
     """The picture that stands for the example comes first, all others below their code."""
     *others, main = [f"![{example.title}](images/{name}){{.onkel-figure}}\n"
                      for name in example.pictures]  # fmt: skip
-    lines = [f"# {example.title}\n", example.about, "", main]
+    # no table of contents: the code may be as wide as it is written
+    lines = ["---\nhide: [toc]\n---\n", f"# {example.title}\n", example.about, "", main]
     for part in example.parts:
         lines += [part.text, "", f"```python\n{part.code}\n```\n"]
         if part.printed:
