@@ -21,14 +21,13 @@ from onkel.columns.features import time_features
 from onkel.columns.layout import Layout
 from onkel.columns.notation import GAPS, numbers_of, seconds_of
 from onkel.columns.running import fill_means
-from onkel.numerics.arrays import short_and_small
 
 _EPOCH, _MICROSECOND = datetime(1970, 1, 1), timedelta(microseconds=1)
 # Answers for a value that is missing, and for one that is left to the way of tables.
 _MISSING: Any = object()
 _ELSEWHERE: Any = object()
-# A vector with a squared length below this has no value that is infinite in float32.
-_SMALL = 1e76
+# Larger values may be infinite in float32.
+_LARGEST = 1e38
 _ALL_FLOATS = {float}
 # Texts of a column whose codes are noted.
 _MOST_KNOWN = 4096
@@ -80,18 +79,16 @@ class RowEncoder:
         """
         encoder = self.encoder
         learns = learn and not encoder.fixed
-        x = np.zeros((len(rows), len(encoder.layout.features)))
-        cells = self._others if self._numbers.put(rows, x) else self._cells
+        X = np.zeros((len(rows), len(encoder.layout.features)), self.dtype)
+        cells = self._others if self._numbers.put(rows, X) else self._cells
         gaps: list[_Cell] = []
         for i, row in enumerate(rows):
-            if not row.keys() <= self._names and (learn or not self._may_ignore(row)):
+            absent = self._put(row, cells, X[i], learns, gaps) if cells else 0
+            # as many keys as columns that are there: the keys are these columns
+            known = absent is not None and len(row) + absent == len(self._cells)
+            if absent is None or not (known or self._are_known(row, learn)):
                 return None
-            if cells and not self._put(row, cells, x[i], learns, gaps):
-                return None
-        X = self._finite(x)
-        if X is None:
-            return None
-        if self.missing in ("auto", "mean") and (learns or gaps):
+        if (learns or gaps) and self.missing in ("auto", "mean"):
             self._fill(X, learns)
         if learn and gaps:
             counts = list(encoder.layout.gaps)
@@ -107,8 +104,11 @@ class RowEncoder:
         x: np.ndarray,
         learns: bool,
         gaps: list[_Cell],
-    ) -> bool:
-        """Write the features of these cells of a row; ``gaps`` gets those that are missing."""
+    ) -> int | None:
+        """Write the features of these cells of a row; ``gaps`` gets those that are missing.
+
+        Returns how many columns the row lacks; None: it is left to the way of tables.
+        """
         absent = 0
         for cell in cells:
             if cell.name in row:
@@ -122,29 +122,22 @@ class RowEncoder:
                 if cell.late:
                     continue
                 if not self.lacking:
-                    return False
+                    return None
                 value = _MISSING
             if value is _ELSEWHERE:
-                return False
+                return None
             if value is _MISSING:
                 if self.missing != "auto" or not cell.put_gap(x, learns):
-                    return False
+                    return None
                 gaps.append(cell)
             elif not cell.put(value, x, learns):
-                return False
-        return absent < len(self._cells)
+                return None
+        return absent if absent < len(self._cells) else None
 
-    def _finite(self, x: np.ndarray) -> np.ndarray | None:
-        """The rows in the model's dtype; None if a value is too large for it."""
-        if short_and_small(x, _SMALL):
-            return x.astype(self.dtype)
-        with np.errstate(over="ignore"):
-            X = x.astype(self.dtype)
-        return None if np.isinf(X).any() else X
-
-    def _may_ignore(self, row: Mapping[str, Any]) -> bool:
-        """Whether the keys of a row that are no columns are left out: their names are texts."""
-        return self.ignores and all(type(name) is str for name in row)
+    def _are_known(self, row: Mapping[str, Any], learn: bool) -> bool:
+        """Whether the keys of a row are columns, or left out: their names are texts."""
+        ignores = self.ignores and not learn
+        return row.keys() <= self._names or (ignores and all(type(name) is str for name in row))
 
     def _fill(self, X: np.ndarray, learns: bool) -> None:
         """Fill gaps with the means so far, and learn from the values."""
@@ -168,7 +161,7 @@ class _Numbers:
         self._origins = np.array(origins) if any(origins) else None
 
     def put(self, rows: Sequence[Mapping[str, Any]], x: np.ndarray) -> bool:
-        """Write the numbers of rows; False, and nothing, unless all are finite floats."""
+        """Write the numbers of rows; False, and nothing, unless all are floats of usual size."""
         if self._get is None:
             return False
         try:
@@ -176,11 +169,14 @@ class _Numbers:
         except KeyError:
             return False
         for row in values:
-            # a sum that is not finite minus itself is NaN
-            if set(map(type, row)) != _ALL_FLOATS or (total := sum(row)) - total != 0.0:
+            # a sum with NaN is not below anything
+            if set(map(type, row)) != _ALL_FLOATS or not sum(map(abs, row)) < _LARGEST:
                 return False
         if self._origins is not None:
-            x[:, self._at] = np.array(values) - self._origins
+            away = np.array(values) - self._origins
+            if not np.abs(away).max() < _LARGEST:
+                return False
+            x[:, self._at] = away
         elif len(values) == 1:
             # a list of rows would first become a table
             x[0, self._at] = values[0]
@@ -264,6 +260,8 @@ class _Number(_Cell):
             if learns and not code and not own.full:
                 return False
             x[layout.get(k, EXACT)] = code
+        if not abs(value - origin) < _LARGEST:
+            return False
         x[first] = value - origin
         return True
 

@@ -240,6 +240,8 @@ class OnlineScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, Statef
             and len(X)
             and X.dtype in FLOATS
         ):
+            if short_and_small(X, _SMALL) and not vars(self).get("sparse_", True):
+                return X
             rows = X
         else:
             rows = validate_data(

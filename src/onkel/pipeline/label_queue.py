@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import heapq
 import math
-from collections import Counter, OrderedDict
+from collections import OrderedDict
 from collections.abc import Hashable
 from typing import Any, NamedTuple
 
@@ -49,7 +49,7 @@ class LabelQueue:
         self._rows: OrderedDict[Hashable, Waiting] = OrderedDict()
         # of rows with a due time: (when it comes, id)
         self._due: list[tuple[float, Hashable]] = []
-        self._ahead: Counter[Hashable] = Counter()
+        self._ahead: dict[Hashable, int] = {}
 
     def __len__(self) -> int:
         return len(self._rows)
@@ -63,12 +63,24 @@ class LabelQueue:
 
     def ahead(self, group: Hashable) -> int:
         """How many rows of a group wait."""
-        return self._ahead[group]
+        return self._ahead.get(group, 0)
+
+    def check_new(self, id: Hashable) -> None:
+        """DataError for an id that waits, that is missing, or that a model file cannot hold."""
+        if type(id) is not str and type(id) is not int:
+            if id is not None and is_missing(id):
+                raise DataError(f"id {id!r}: is missing; every row needs one, for its label")
+            try:
+                plain(id, f"id {id!r}")
+            except TypeError as error:
+                raise DataError(f"{error}; give a text, a number or a time") from None
+        if id in self._rows:
+            raise DataError(f"id {id!r}: a row with this id waits for its label already")
 
     def add(self, id: Hashable, row: Waiting) -> None:
         """Let a row wait."""
         self._rows[id] = row
-        self._ahead[row.group] += 1
+        self._ahead[row.group] = self._ahead.get(row.group, 0) + 1
         if row.due < math.inf:
             heapq.heappush(self._due, (row.due, id))
 
@@ -146,15 +158,3 @@ _FIELDS: dict[str, Field] = {
     "starts": Array(np.int64, ("rows",), low=0),
     "late": Array(np.int64, ("rows",), low=0),
 }
-
-
-def check_id(id: Hashable) -> None:
-    """DataError for an id by which no label can come, or which a model file cannot hold."""
-    if type(id) is str or type(id) is int:
-        return
-    if id is not None and is_missing(id):
-        raise DataError(f"id {id!r}: is missing; every row needs one, by which its label comes")
-    try:
-        plain(id, f"id {id!r}")
-    except TypeError as error:
-        raise DataError(f"{error}; give a text, a number or a time") from None

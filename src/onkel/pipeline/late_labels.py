@@ -18,7 +18,7 @@ from onkel.learners.checking import by_group
 from onkel.model.transaction import locked
 from onkel.numerics.arrays import as_dense, as_values
 from onkel.persistence.contents import model_of_part, part_of
-from onkel.pipeline.label_queue import LabelQueue, Waiting, check_id
+from onkel.pipeline.label_queue import LabelQueue, Waiting
 from onkel.pipeline.rows import NamedRow, extra_columns
 from onkel.pipeline.statistics import is_fitted
 from onkel.pipeline.stream_model import StreamModel
@@ -126,9 +126,7 @@ class LateLabels:
             A row with this id already waits, no model file could hold the id, or the row is bad.
             It is not kept.
         """
-        check_id(id)
-        if id in self._waiting:
-            raise DataError(f"id {id!r}: a row with this id waits for its label already")
+        self._waiting.check_new(id)
         x, group = self._row(x, group)
         found = self._asked(x, group, "predict_next")
         row = Waiting(x, group, None if found is None else found.item(0))
@@ -154,12 +152,13 @@ class LateLabels:
             raise DataError(f"{len(rows):,} rows are more than wait: most={self.most:,}")
         seen: set[Hashable] = set()
         for id in ids:
-            check_id(id)
-            if id in self._waiting or id in seen:
-                raise DataError(f"id {id!r}: a row with this id waits for its label already")
+            self._waiting.check_new(id)
+            if id in seen:
+                raise DataError(f"id {id!r}: comes twice among these rows")
             seen.add(id)
         model, ahead = self.model, self._waiting.ahead(None)
-        predicted = model.predict_next([_known(x, model) for x in rows], ahead).tolist()
+        known = [_known(x, model) for x in rows] if model.keys.extra == "error" else list(rows)
+        predicted = model.predict_next(known, ahead).tolist()
         for id, x, own in zip(ids, rows, predicted, strict=True):
             self._waiting.add(id, Waiting(dict(x), None, own))
         return list(predicted)
@@ -200,7 +199,7 @@ class LateLabels:
         """What the model's method says of a row (1, ...); None before the first learned row."""
         model, learner, more = self.model, self.model, {}
         if isinstance(model, StreamModel):
-            x, learner = _known(x, model), model.estimator
+            x, learner = _known(x, model) if model.keys.extra == "error" else x, model.estimator
         else:
             more = by_group(model, None if group is None else [group])
         if not is_fitted(learner):
@@ -339,9 +338,10 @@ class LateLabels:
         """Let the rows of `get_waiting` wait, and no others; a damaged state is refused."""
         self._waiting = LabelQueue.from_state(state)
 
-    def _row(self, x: object, group: Hashable) -> tuple[Any, Any]:
+    def _row(self, x: Any, group: Hashable) -> tuple[Any, Any]:
         """A copy of a row, and its group."""
-        x = _copied(x, self.model)
+        usual = type(x) is dict and isinstance(self.model, StreamModel)
+        x = x.copy() if usual else _copied(x, self.model)
         if group is None and isinstance(x, dict):
             group = x.get(self.model.settings.get("group"))
         return x, group
@@ -351,9 +351,7 @@ class LateLabels:
 
 
 def _known(x: Any, model: StreamModel) -> Any:
-    """A row without the columns that the model never had, if it does not leave them out itself."""
-    if model.keys.extra != "error":
-        return x
+    """A row without the columns that the model never had."""
     encoder = model.encoder
     if encoder is None or encoder.n_vector is not None:
         return x
@@ -366,7 +364,7 @@ def _complete(x: object, model: Any) -> Any:
     encoder = model.encoder if isinstance(model, StreamModel) else None
     if encoder is None or not isinstance(x, dict):
         return x
-    return {name: None for name in encoder.kinds if name not in x} | x
+    return {column.name: None for column in encoder.columns if column.name not in x} | x
 
 
 def _copied(x: object, model: Any) -> Any:
@@ -378,8 +376,6 @@ def _copied(x: object, model: Any) -> Any:
         ``x`` is not one row.
     """
     takes_names = isinstance(model, StreamModel)
-    if takes_names and type(x) is dict:
-        return x.copy()
     if takes_names and isinstance(x, Mapping | NamedRow):
         return dict(x.items())
     found = _records(x) if takes_names and hasattr(x, "columns") else [_vector(x)]

@@ -45,21 +45,12 @@ class OneRow:
         if learn and any(row.keys() != listed[0].keys() for row in listed[1:]):
             # a key that came late and that some rows lack is a gap in a table
             return None
-        return self._looked_up(encoder, settings, keys).features(listed, learn=learn)
-
-    def _looked_up(self, encoder: Encoder, settings: dict[str, Any], keys: Keys) -> RowEncoder:
-        """The look-ups of this encoder, as it is now."""
         own = self._encoder
-        same = self._keys is keys and own is not None and own.encoder is encoder
-        if own is None or not same or own.columns is not encoder.columns:
-            reading = reading_to_predict(settings)
-            # a row that is learned would be skipped where one that is predicted is refused
-            how = settings.get("missing", reading.missing), reading.dtype
-            others = other_columns(encoder, settings)
-            lacking, ignores = keys.missing != "error", keys.extra != "error"
-            own = self._encoder = RowEncoder(encoder, *how, others, lacking, ignores)
-            self._keys = keys
-        return own
+        same = own is not None and own.encoder is encoder and own.columns is encoder.columns
+        if own is None or not same or self._keys is not keys:
+            own, self._keys = _look_ups(encoder, settings, keys), keys
+            self._encoder = own
+        return own.features(listed, learn=learn)
 
     def block(
         self,
@@ -78,6 +69,15 @@ class OneRow:
             return None
         X = self.features(listed, encoder, settings, keys, learn=True)
         return None if X is None else Block(X, np.array(values), 0, encoder.n_late)
+
+
+def _look_ups(encoder: Encoder, settings: dict[str, Any], keys: Keys) -> RowEncoder:
+    """The look-ups of an encoder, as it is now."""
+    reading = reading_to_predict(settings)
+    # a row that is learned would be skipped where one that is predicted is refused
+    how = settings.get("missing", reading.missing), reading.dtype
+    lacking, ignores = keys.missing != "error", keys.extra != "error"
+    return RowEncoder(encoder, *how, other_columns(encoder, settings), lacking, ignores)
 
 
 def _listed(rows: Any) -> list[Row] | None:

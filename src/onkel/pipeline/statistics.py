@@ -10,7 +10,7 @@ from onkel.annotations import Matrix
 from onkel.columns.scaling import OnlineScaler, refuse_bad
 from onkel.columns.target_scaling import OnlineTargetScaler, finite_targets
 from onkel.errors import DataError
-from onkel.numerics.arrays import with_zero_columns
+from onkel.numerics.arrays import issparse, with_zero_columns
 from onkel.state import Fields, Part, Stateful
 
 if TYPE_CHECKING:
@@ -107,12 +107,16 @@ class RunningStatistics(Stateful):
 
         Late columns that nothing was learned from are cut; late columns that rows lack are 0.
         """
-        known = vars(self.scaler).get("n_features_in_")
+        own = vars(self.scaler)
+        known = own.get("n_features_in_")
         if known is not None and known != X.shape[1]:
             if known < X.shape[1] <= known + inputs.n_late:
                 X = X[:, :known]
             elif X.shape[1] < known <= X.shape[1] + self.scaler.n_late_:
                 X = with_zero_columns(X, known - X.shape[1])
+        elif own["mode"] == "none" and own.get("sparse_") is issparse(X):
+            # the learner looks for bad values itself
+            return X
         return self.scaler.scaled_as_is(X)
 
     def take_late(self, d: int, late: int) -> None:
