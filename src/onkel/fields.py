@@ -298,6 +298,8 @@ def _fits(shape: tuple[int, ...], wanted: tuple[int | str, ...], sizes: Sizes) -
 
 
 def _range(field: Array | Whole | Number) -> str:
+    if field.low == field.high:
+        return f"{field.low}"
     if field.low == -math.inf:
         return f"at most {field.high}"
     return f"at least {field.low}" if field.high == math.inf else f"{field.low} to {field.high}"

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from onkel import load
-from onkel.errors import DataError
+from onkel.errors import DataError, ModelFileError
 from onkel.evaluation import prequential
 from onkel.learners import FOGDClassifier, FOGDRegressor, KernelRLSRegressor, PAClassifier
 from onkel.pipeline import StreamModel
@@ -371,3 +371,36 @@ def test_a_column_that_was_empty_row_by_row(value):
         assert model.encoder.kinds["b"] == ("text" if value == "NO" else "number")
         found.append(model.predict(rows))
     np.testing.assert_allclose(found[0], found[1], atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "message"),
+    [
+        ("n_first", None, "widening/n_first: is missing"),
+        ("n_first", 1, "widening/n_first: is 1; it must be 2"),
+        ("n_first", np.zeros((2, 2)), "widening/n_first: is ndarray, not a whole number"),
+        ("late", np.zeros((2, 2), np.int64), "widening/late: holds a column twice"),
+        ("late", np.full((1, 2), 99), "widening/late: holds numbers from 99 to 99"),
+        ("late", np.array([[2, 0], [3, 0], [0, 0]]), "late: the rows have 4 columns, not 5"),
+        ("means", None, "widening/means: is missing"),
+    ],
+)
+def test_damaged_places_of_late_columns_are_refused(name, value, message):
+    model = StreamModel(PAClassifier())
+    texts = [{"a": float(t), "c": f"{t % 60}"} for t in range(300)]
+    model.partial_fit(texts, [0, 1] * 150)
+    model.partial_fit([x | {"new": 1.0, "newer": 2.0} for x in texts], [0, 1] * 150)
+    state = model.get_state()
+    assert len(state["widening"]["late"])
+    state["widening"] = {key: of for key, of in state["widening"].items() if key != name}
+    if value is not None:
+        state["widening"][name] = value
+    with pytest.raises(ModelFileError, match=message):
+        StreamModel.from_state(state)
+
+
+def test_places_of_late_columns_need_their_encoder():
+    model = StreamModel(PAClassifier())
+    model.partial_fit([{"a": 1.0, "c": "x"}, {"a": 2.0, "c": "y"}], [0, 1])
+    with pytest.raises(ModelFileError, match="widening is for an encoder, and there is none"):
+        StreamModel.from_state({**model.get_state(), "encoder": None})

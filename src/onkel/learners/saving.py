@@ -8,6 +8,7 @@ from __future__ import annotations
 import copy
 import os
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,7 +22,7 @@ from onkel.maps import MAPS
 from onkel.maps.candidates import FEATURE_FUNCTIONS
 from onkel.rules import RULES
 from onkel.sklearn_bases import BaseEstimator
-from onkel.state import Flag, Listed, State, Text, Whole, check, inside, nbytes, require
+from onkel.state import Field, Flag, Listed, State, Text, Whole, check, inside, nbytes, require
 
 if TYPE_CHECKING:
     from onkel.export.graph import Value
@@ -80,11 +81,16 @@ def _fitted_state(learner: Any) -> State:
 
 def _set_fitted_state(learner: Any, state: State) -> None:
     columns = Whole(low=1, high=2**31)
-    names, fixed = Listed(Text(), "n_features_in", optional=True), Flag(optional=True)
-    fields = {"n_features_in": columns, "n_features_first": columns, "n_rows": Whole()}
-    check(state, fields | {"seed": Whole(), "map_fixed": fixed})
+    fields: dict[str, Field] = {
+        "n_features_in": replace(columns, size="d"),
+        "n_features_first": columns,
+        "n_rows": Whole(),
+        "seed": Whole(),
+        "map_fixed": Flag(optional=True),
+        "feature_names_in": Listed(Text(), "d", optional=True),
+    }
+    check(state, fields)
     d, first = state["n_features_in"], state["n_features_first"]
-    check(state, {"feature_names_in": names}, n_features_in=d)
     require(first <= d, f"n_features_first: is {first}, more than the {d} columns in all")
     held = nbytes(state)
     # some learners store nothing per column, so any file may have many columns

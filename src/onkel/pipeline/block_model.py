@@ -350,7 +350,7 @@ class BlockModel:
             "estimator": part_of(self.estimator),
             "scaling": self.scaling,
             **self._statistics.get_state(),
-            "widening": self._inputs.get_state(),
+            "widening": None if self._inputs.n_first is None else self._inputs.get_state(),
             "encoder": self.encoder and self.encoder.get_state(),
             "settings": self.settings,
             "sample": self._sample.get_state(),
@@ -377,7 +377,13 @@ class BlockModel:
             model.encoder = None if encoder is None else Encoder.from_state(encoder)
         model._statistics.set_state(state)
         known = model.scaler.n_features_in_ if is_fitted(model.scaler) else None
-        model._inputs.set_state(state, known)
+        with inside(state, "widening") as widening:
+            if widening is not None:
+                require(known is not None, "is for a model that has seen rows")
+                require(model.encoder is not None, "is for an encoder, and there is none")
+                model._inputs.set_state(widening)
+                wide = widening["n_first"] + len(widening["late"])
+                require(wide <= known, f"late: the rows have {known} columns, not {wide}")
         with inside(state, "sample") as sample:
             encoder = model.encoder
             widens = encoder is not None and encoder.statistics

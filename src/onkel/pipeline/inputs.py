@@ -15,7 +15,7 @@ from onkel.annotations import Matrix
 from onkel.columns.encoding import Encoder
 from onkel.columns.target_means import TargetMeans
 from onkel.merging import require_same
-from onkel.state import Array, State, check, inside, require
+from onkel.state import Array, Fields, Part, State, Stateful, Whole, require
 
 #: the encoded columns that hold codes, each with how many, from it on, belong together
 Codes = dict[int, int]
@@ -73,7 +73,7 @@ class Places:
         return bool(self.open) and bool(X.take(self._open).any())
 
 
-class Inputs:
+class Inputs(Stateful):
     """The learner's columns: those of the encoder, or of the array if there is no encoder.
 
     If the encoder has statistics, each of its first columns keeps its place, and others get one as
@@ -281,37 +281,25 @@ class Inputs:
 
     # ---- state ---------------------------------------------------------------------------------
 
-    def get_state(self) -> State | None:
-        """A copy of what was learned; the encoder is not part of it."""
-        if self.n_first is None:
-            return None
-        late = np.array(self.late, dtype=np.int64).reshape(-1, 2)
-        return {"means": self.means.get_state(), "n_first": self.n_first, "late": late}
+    def state_fields(self) -> Fields:
+        assert self.encoder is not None
+        first, last = self.encoder.layout.n_first, self.encoder.n_features - 1
+        late = Array(np.int64, ("late", 2), low=0, high=last)
+        return {"n_first": Whole(low=first, high=first), "_late": late, "means": Part()}
 
-    def set_state(self, state: State, known: int | None) -> None:
-        """Restore "widening" from a model's state; its rows have ``known`` columns so far."""
-        with inside(state, "widening") as widening:
-            if widening is None:
-                return
-            require(known is not None, "is for a model that has seen rows")
-            require(self.encoder is not None, "is for an encoder, and there is none")
-            assert known is not None
-            encoder = self.encoder
-            assert encoder is not None
-            late = Array(np.int64, ("late", 2), low=0, high=encoder.n_features - 1)
-            check(widening, {"late": late})
-            self.n_first = encoder.layout.n_first
-            right = widening.get("n_first") == self.n_first
-            require(right, f"n_first: must be {self.n_first}")
-            with inside(widening, "means") as means:
-                self.means.set_state(means)
-            right = self.means.of_classes == (self._task == "classification")
-            require(right, f"means: are not those of a {self._task}")
-            self.late = [(j, k) for j, k in widening["late"].tolist()]
-            require(len(set(self.late)) == len(self.late), "late: holds a column twice")
-            wide = self.n_first + len(self.late)
-            require(wide <= known, f"late: the rows have {known} columns, not {wide}")
-            self.fixed = encoder.fixed
+    @property
+    def _late(self) -> np.ndarray:
+        return np.array(self.late, dtype=np.int64).reshape(-1, 2)
+
+    def take(self, values: State) -> None:
+        self.n_first = values["n_first"]
+        self.late = [(j, k) for j, k in values["_late"].tolist()]
+
+    def state_is_set(self) -> None:
+        right = self.means.of_classes == (self._task == "classification")
+        require(right, f"means: are not those of a {self._task}")
+        require(len(set(self.late)) == len(self.late), "late: holds a column twice")
+        self.fixed = self.encoder is not None and self.encoder.fixed
 
 
 def _encoding(inputs: Inputs) -> Any:
