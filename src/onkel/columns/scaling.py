@@ -32,7 +32,7 @@ from onkel.state import (
 
 MODES = ("auto", "standard", "minmax", "none")
 _STATE = ("center_", "spread_", "count_")
-_COUNTS = {"n_rows_": Whole(), "n_features_in_": Whole(low=1), "sparse_": Flag()}
+_COUNTS = {"n_rows_": Whole(), "n_features_in_": Whole(low=1, size="d"), "sparse_": Flag()}
 # Rows of ``tails_`` (:mod:`onkel.columns.running`), and those that are sums of nonnegative terms.
 _N_TAILS, _SUMS = 6, [0, 1, 3, 4, 5]
 _NO_TAILS = np.zeros((_N_TAILS, 0))
@@ -294,9 +294,6 @@ class OnlineScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, Statef
             self.n_rows_, self.sparse_ = 0, state["sparse"]
             self.n_features_in_ = state["n_features_in"]
         super().set_state(state)
-
-    def state_sizes(self) -> Sizes:
-        return {"d": self.n_features_in_} if self.__sklearn_is_fitted__() else {}
 
     def check_state(self, state: State, sizes: Sizes) -> None:
         if "tails" in state:
