@@ -130,6 +130,13 @@ def test_saves_and_metrics_as_it_goes(tmp_path, capsys):
     assert (report["rows"], report["labels"], report["waiting"]) == (40, 40, 0)
 
 
+def test_lines_that_came_together_are_saved_as_they_are_taken(tmp_path, monkeypatch):
+    saved, save = [], LiveModel.save
+    monkeypatch.setattr(LiveModel, "save", lambda *own: (saved.append(1), save(*own)))
+    _pipe(tmp_path, _lines(_row(t, y=1.0) for t in range(1000)), save_every=100, metrics_every=0)
+    assert len(saved) >= 11
+
+
 def test_what_is_missing_is_asked_for(tmp_path):
     path = tmp_path / "m.onkel"
     result = CliRunner().invoke(app, ["live", str(path)])

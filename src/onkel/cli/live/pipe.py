@@ -93,7 +93,6 @@ class Pipe:
             self._n_lines += 1
             if not line.strip():
                 continue
-            self._clock.add(1)
             try:
                 event = notation.decoded(line) if self._csv is None else self._csv.read(line)
                 # the names of CSV are no event
@@ -121,7 +120,8 @@ class Pipe:
             return
         for answer in answers:
             self._answer(answer)
-            if time.monotonic() - self._flushed > _FLUSH:
+            self._clock.add(1)
+            if self._clock.is_due or time.monotonic() - self._flushed > _FLUSH:
                 self._flush()
                 self._when_due()
         events.clear()
