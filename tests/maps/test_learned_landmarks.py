@@ -306,23 +306,45 @@ def test_a_search_that_would_gain_nothing_is_left_out(noise):
     assert (steps < 0.5 * steps_of_search(600, 4, 30, False, 12)) is noise
 
 
-@pytest.mark.parametrize(("width", "exact"), [(0.4, False), (0.01, True)])
-@pytest.mark.parametrize("last", [False, True])
-def test_a_search_is_in_float64_where_wide_kernels_need_its_digits(width, exact, last, monkeypatch):
-    searched, search = [], search_module._search
+@pytest.fixture
+def searched(monkeypatch):
+    """The precisions of the rows of each search."""
+    found, search = [], search_module._search
 
     def noted(starts, rows, *more):
-        searched.append({part.dtype for of in (rows._learn, rows._judge) for part in of})
+        found.append({part.dtype for of in (rows._learn, rows._judge) for part in of})
         return search(starts, rows, *more)
 
     monkeypatch.setattr(search_module, "_search", noted)
-    X, Y, weight = toy(600)
+    return found
+
+
+def search_of_a_smooth_target(width, **how):
+    """Where a search of 600 rows begins and ends."""
+    X, _, weight = toy(600)
     Y = np.sin(X[:, :1]) + 0.5 * X[:, 1:2] * X[:, 2:3]
     start = ev.Landmarks(X[:60], np.full(4, np.log(width)), np.log(1e-3))
     rng = np.random.default_rng(0)
-    found = finished(improve([start], X, Y, weight, 12, rng, without_units(), last=last))
+    found = finished(improve([start], X, Y, weight, 12, rng, without_units(), **how))
+    return start, found
+
+
+@pytest.mark.parametrize(("width", "exact"), [(0.4, False), (0.01, True)])
+@pytest.mark.parametrize("last", [False, True])
+def test_a_search_is_in_float64_where_wide_kernels_need_its_digits(width, exact, last, searched):
+    start, found = search_of_a_smooth_target(width, last=last)
     assert searched == [{np.dtype(np.float64 if exact else np.float32)}]
     assert np.abs(found.S - start.S).max() > 0.01
+
+
+@pytest.mark.parametrize(("width", "exact"), [(0.4, False), (0.01, True)])
+@pytest.mark.parametrize("doubt", [0.0, 1e6])
+def test_a_search_in_float64_must_gain_standard_errors(width, exact, doubt, searched, monkeypatch):
+    monkeypatch.setattr(search_module, "_EXACT_DOUBT", doubt)
+    start, found = search_of_a_smooth_target(width, least_gain=1e-9)
+    left_out = exact and doubt > 0.0
+    assert (found is start) is left_out
+    assert len(searched) == (not left_out)
 
 
 @pytest.mark.slow

@@ -14,7 +14,7 @@ rows have doubled. It takes less than a tenth of the time.
 Products take half of the time in float32. Under wide kernels its digits do not suffice:
 similarities are near 1, and smooth targets lie in their small differences. So some rows held out
 are predicted in both precisions. Where the errors differ as much as a search must gain, all is done
-in float64.
+in float64. That takes twice as long, so the small search must then gain a standard error, too.
 """
 
 from __future__ import annotations
@@ -41,6 +41,8 @@ _HELD_OUT, _MOST_HELD_OUT = 0.2, 4096
 _NUMBERS = 1 << 18
 # The precisions of a search, and the share by which errors in the first may be off.
 _DTYPE, _EXACT, _OFF = np.float32, np.float64, 0.003
+# A small search in float64 must gain so many standard errors, as the whole one takes twice as long.
+_EXACT_DOUBT = 1.0
 
 
 def drawn(
@@ -120,9 +122,11 @@ def improve(
     tried = _tries_own(len(X), m, _OWN_FROM_AT_LAST if last else _OWN_FROM)
     small = yield from _small(starts[0], rows, _DTYPE)
     exact = yield from _small(starts[0], rows, _EXACT)
+    small_doubt = 0.0
     if abs(small.begun.error - exact.begun.error) > _OFF * exact.begun.error:
         small, rows = exact, rows.few(len(learn.X), len(judge.X), m, _EXACT)
-    if least_gain and not (yield from _promises(small, tried, least_gain)):
+        small_doubt = _EXACT_DOUBT
+    if least_gain and not (yield from _promises(small, tried, least_gain, small_doubt)):
         return starts[0]
     doubt = _STANDARD_ERRORS if last else 0.0
     return (yield from _search(starts, rows, steps, tried, doubt))
@@ -179,8 +183,7 @@ def _search(
     found, errors = yield from climb(at, rows, steps if common else own_steps, known)
     if common and tried:
         own, own_errors = yield from climb(_owning(found), rows, own_steps)
-        gains = errors - own_errors
-        if gains.sum() > doubt * math.sqrt(len(gains)) * gains.std():
+        if _better(own_errors, errors, doubt):
             return own
     return found
 
@@ -207,16 +210,26 @@ def _small(at: Landmarks, rows: Searched, dtype: DTypeLike) -> Generator[bool, N
     return _Small(few, sums, (yield from judged(at, sums, few)))
 
 
-def _promises(small: _Small, tried: bool, least_gain: float) -> Generator[bool, None, bool]:
-    """Whether a small search gains this share of the squared errors on rows held out."""
+def _promises(
+    small: _Small, tried: bool, least_gain: float, doubt: float
+) -> Generator[bool, None, bool]:
+    """Whether a small search gains this share of the squared errors on rows held out.
+
+    It must also gain ``doubt`` standard errors.
+    """
     few, sums, begun = small
-    whole = begun.errors.sum()
+
+    def gains(errors: np.ndarray) -> bool:
+        enough = bool(errors.sum() <= (1.0 - least_gain) * begun.errors.sum())
+        return enough and _better(errors, begun.errors, doubt)
+
     found, errors = yield from climb(begun.at, few, _SMALL_STEPS, sums)
-    if begun.at.log_width.ndim == 1 and tried and _gain(errors, whole) < least_gain:
+    if begun.at.log_width.ndim == 1 and tried and not gains(errors):
         _, errors = yield from climb(_owning(found), few, _SMALL_STEPS)
-    return _gain(errors, whole) >= least_gain
+    return gains(errors)
 
 
-def _gain(errors: np.ndarray, whole: float) -> float:
-    """The share of ``whole`` by which squared errors are less."""
-    return 1.0 - float(errors.sum() / whole) if whole > 0.0 else 0.0
+def _better(errors: np.ndarray, others: np.ndarray, doubt: float) -> bool:
+    """Whether errors are smaller than the others by so many standard errors of their difference."""
+    gains = others - errors
+    return bool(gains.sum() > doubt * math.sqrt(len(gains)) * gains.std())
