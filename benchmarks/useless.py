@@ -58,10 +58,14 @@ def error(X: np.ndarray, y: np.ndarray, n: int, speed: str) -> tuple[float, floa
     began = time.process_time()
     model.set_params(random_state=0).fit(X[:n], y[:n])
     seconds = time.process_time() - began
-    predicted = model.predict(X[n:])
-    if classes:
-        return 100.0 * float(np.mean(predicted != y[n:])), seconds
-    return float(np.sqrt(np.mean((predicted - y[n:]) ** 2)) / y.std()), seconds
+    return error_of(model.predict(X[n:]), y[n:], 1.0 if classes else y.std()), seconds
+
+
+def error_of(predicted: np.ndarray, y: np.ndarray, spread: float) -> float:
+    """Mistakes in percent, or RMSE in units of ``spread``."""
+    if y.dtype.kind == "U":
+        return 100.0 * float(np.mean(predicted != y))
+    return float(np.sqrt(np.mean((predicted - y) ** 2)) / spread)
 
 
 def compare(name: str, X: np.ndarray, y: np.ndarray, n: int, matter: int = 0) -> None:

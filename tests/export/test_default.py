@@ -81,3 +81,15 @@ def test_bins_of_any_number_are_found(n_edges):
     session = onnxruntime.InferenceSession(graph.proto("bins").SerializeToString())
     below = [np.searchsorted(ends, X[:, j]) for j, ends in zip((0, 2), edges, strict=True)]
     np.testing.assert_array_equal(session.run(None, {"X": X})[0], np.transpose(below))
+
+
+def test_more_columns_than_landmarks(graph_of, agrees):
+    X, y = rows(1500)
+    rng = np.random.default_rng(0)
+    X = np.hstack([X, rng.standard_normal((1500, 30))])
+    y = y + X[:, 4:] @ rng.standard_normal(30)
+    learner = OnlineKernelRegressor(n_components=20, speed="fast", memory=False).fit(X, y)
+    linear = learner.model_.current.linear
+    assert linear is not None
+    assert np.abs(linear.correction(X, np.zeros((1500, 1)))).max() > 1.0
+    agrees(learner, graph_of(learner), 2.0 * X)

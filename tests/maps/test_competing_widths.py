@@ -72,6 +72,7 @@ def test_a_constant_column_tells_nothing(monkeypatch):
     assert not columns_that_tell(X, Y, np.ones(512))[4]
     # of more columns than pairs are looked at, each is looked at alone
     monkeypatch.setattr(competing, "_MOST_PAIRED", 3)
+    monkeypatch.setattr(competing, "_MOST_PAIRS", 10)
     assert columns_that_tell(X, Y, np.ones(512)).tolist() == [False, False, True, False, False]
 
 
@@ -157,3 +158,15 @@ def test_challengers_know_whether_the_columns_must_part(few_matter):
     # what is true of the old columns may not be true of a new one
     challenger.expect_news()
     assert challenger.chooses(1024)
+
+
+@pytest.mark.compiled
+def test_a_few_of_very_many_columns_are_found():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((900, 800))
+    y = np.sign(X[:, 3] * X[:, 7])[:, None]
+    of, groups = np.ones(900), np.arange(800)
+    found = finished(best_widths(X, y, of, prior_mean(800), 512, groups))
+    missed = y[512:] - predicted_by(found, X[:512], y[:512], of[:512], X[512:])
+    assert np.mean(missed**2) < 0.5
+    assert sorted(np.argsort(found[:-1])[-2:].tolist()) == [3, 7]

@@ -212,7 +212,7 @@ def learn_cells(X, columns, edges, pairs, W, V, first, forgetting, R, weight, su
         for k in range(len(s)):
             out[t, k] = a * s[k]
         if weight[t] > 0.0:
-            _add_to_sums(R[t], s, a, weight[t], sums)
+            add_to_sums(R[t], s, a, weight[t], sums)
             spread = 1.0 / weight[t]
             for c in at:
                 spread += V[c]
@@ -226,7 +226,7 @@ def learn_cells(X, columns, edges, pairs, W, V, first, forgetting, R, weight, su
 
 
 @jit_called
-def _add_to_sums(r, s, a, weight, sums):
+def add_to_sums(r, s, a, weight, sums):
     agreed, size, whole, left = 0.0, 0.0, 0.0, 0.0
     for k in range(len(s)):
         agreed += r[k] * s[k]

@@ -12,6 +12,9 @@ changes slowly. On a steady stream their shares stay near 0.
 A column that comes in mid-stream has no cells, and landmarks that stay are 0 there. So columns are
 then chosen once more, by the rows since, for a fourth stage like s₀: it learns what the others
 left.
+
+Where there are more columns than landmarks, a linear function of all columns is learned, too, and
+has a share in the sum (:mod:`onkel.default.linear_part`).
 """
 
 from __future__ import annotations
@@ -26,6 +29,7 @@ import numpy as np
 from onkel.annotations import Matrix
 from onkel.default.bins import PairBins
 from onkel.default.cells import PairCells
+from onkel.default.linear_part import MOST, LinearPart
 from onkel.default.residuals import Residuals
 from onkel.errors import MergeError
 from onkel.explicit.model import ExplicitModel
@@ -73,6 +77,8 @@ class CorrectedModel(ExplicitModel):
         self.choice = self._begun_choice()
         #: residuals of the rows kept for the choice
         self.residuals: Residuals = Residuals(n_outputs)
+        #: None where there are fewer columns than landmarks, and until columns are chosen
+        self.linear: LinearPart | None = None
 
     # ---- learning ------------------------------------------------------------------------------
 
@@ -80,19 +86,19 @@ class CorrectedModel(ExplicitModel):
         steady = self.choice is None and self.warmup is None and self.cannot_diverge
         if steady and len(y) > _FEW_ROWS:
             return self._learn_side_by_side(X, y, weight)
-        P = super().learn(X, y, weight)
-        R = targets_of(y, self.n_outputs) - P
+        P, Y = super().learn(X, y, weight), targets_of(y, self.n_outputs)
         done = 0
         while self.choice is not None and done < len(P):
             end, due = self.choice.until_refit(weight, done)
             part = slice(done, end)
-            P[part] += self._correct(X[part], R[part], weight[part])
+            R = Y[part] - P[part]
+            self._correct(X[part], Y[part], weight[part], P[part])
             self.choice.keep(as_dense(X[part]), y[part], weight[part])
-            self.residuals.append(R[part][weight[part] > 0.0])
+            self.residuals.append(R[weight[part] > 0.0])
             if self.choice.count == due:
                 self._choose()
             done = end
-        P[done:] += self._correct(X[done:], R[done:], weight[done:])
+        self._correct(X[done:], Y[done:], weight[done:], P[done:])
         return P
 
     def _learn_side_by_side(self, X: Matrix, y: np.ndarray, weight: np.ndarray) -> np.ndarray:
@@ -101,7 +107,7 @@ class CorrectedModel(ExplicitModel):
         targets, cells = targets_of(y, self.n_outputs), InOrder()
 
         def correct(rows: slice) -> None:
-            P[rows] += self._correct(X[rows], targets[rows] - P[rows], weight[rows])
+            self._correct(X[rows], targets[rows], weight[rows], P[rows])
 
         with one_blas_thread(len(y)):
             try:
@@ -119,12 +125,14 @@ class CorrectedModel(ExplicitModel):
         ends = [*ends[_SUB_BLOCKS - 1 : -1 : _SUB_BLOCKS], n]
         return [slice(*part) for part in pairwise([0, *ends])]
 
-    def _correct(self, X: Matrix, R: np.ndarray, weight: np.ndarray) -> np.ndarray:
-        """Learn residuals R of rows X, stage by stage; returns Σ a s before each was learned."""
-        out = np.zeros(R.shape)
+    def _correct(self, X: Matrix, Y: np.ndarray, weight: np.ndarray, P: np.ndarray) -> None:
+        """Add the corrections to f in P (n, K), stage by stage, and learn what each left of Y."""
+        R, out = Y - P, np.zeros(P.shape)
         for stage in self.stages:
             out += stage.learn(X, R - out, weight)
-        return out
+        P += out
+        if self.linear is not None:
+            P += self.linear.learn(X, Y, P, weight)
 
     def _choose(self) -> None:
         """Choose columns and bins anew, and learn the rows kept again.
@@ -161,10 +169,23 @@ class CorrectedModel(ExplicitModel):
 
     def _end_choice(self) -> None:
         """Keep the columns and bins as they are, and begin the later stages."""
+        assert self.choice is not None
+        rows, residuals = self.choice.rows(), self.residuals.rows
         self.choice, self.residuals = None, Residuals(self.n_outputs)
         if self._chosen_stage == 0:
+            self._begin_linear(*rows, residuals)
             few, later = self.stages[0].bins.alone(), self._forgetting[1:_LATE]
             self.stages += [PairCells(few, self.n_outputs, forgetting) for forgetting in later]
+
+    def _begin_linear(
+        self, X: np.ndarray, y: np.ndarray, weight: np.ndarray, R: np.ndarray
+    ) -> None:
+        """Learn a linear function from the rows kept, where landmarks see too few directions."""
+        n_landmarks, d = self.map.n_components, X.shape[1]  # type: ignore[attr-defined]
+        if n_landmarks < d <= MOST * n_landmarks and len(X):
+            self.linear = LinearPart.begun(X, self.n_outputs, self._forgetting[0])
+            Y = targets_of(y, self.n_outputs)
+            self.linear.learn(X, Y, Y - R, weight)
 
     @property
     def _forgetting(self) -> list[float]:
@@ -185,12 +206,17 @@ class CorrectedModel(ExplicitModel):
             require_same("the bins of the cells", mine, own)
         if self.choice is not None or other.choice is not None:
             raise MergeError("the bins of the cells are still being chosen: call fix_map() first")
+        require_same("whether they have a linear part", bool(self.linear), bool(other.linear))
+        if self.linear is not None and other.linear is not None:
+            self.linear.require_alike(other.linear)
 
     def take_in(self, other: Self, origin: Self | None) -> None:
         super().take_in(other, origin)
         known = [None] * len(self.stages) if origin is None else origin.stages
         for stage, own, before in zip(self.stages, other.stages, known, strict=True):
             stage.take_in(own, before)
+        if self.linear is not None and other.linear is not None:
+            self.linear.take_in(other.linear, None if origin is None else origin.linear)
 
     # ---- the rest of a model -------------------------------------------------------------------
 
@@ -202,11 +228,14 @@ class CorrectedModel(ExplicitModel):
 
     def scores(self, X: Matrix) -> np.ndarray:
         """f(x) + Σ a s(x) of each row, (n, K) in float64."""
-        return sum((stage.scores(X) for stage in self.stages), super().scores(X))
+        P = sum((stage.scores(X) for stage in self.stages), super().scores(X))
+        return P if self.linear is None else P + self.linear.correction(X, P)
 
     def variance(self, X: Matrix) -> np.ndarray:
         """Predictive variance (n,) of f, times the share of squared errors that cells leave."""
-        return super().variance(X) * math.prod(stage.left for stage in self.stages)
+        left = math.prod(stage.left for stage in self.stages)
+        left *= 1.0 if self.linear is None else self.linear.left
+        return super().variance(X) * left
 
     def add_output(self, position: int) -> None:
         if self.choice is not None:
@@ -214,6 +243,8 @@ class CorrectedModel(ExplicitModel):
         super().add_output(position)
         for stage in self.stages:
             stage.add_output(position)
+        if self.linear is not None:
+            self.linear.add_output(position)
         self.residuals.add_class(position)
 
     def add_columns(self, n: int) -> None:
@@ -235,6 +266,8 @@ class CorrectedModel(ExplicitModel):
         state = {**super().get_state(), **stages}
         if self.choice is not None:
             state |= {"choice": self.choice.get_state(), "residuals": self.residuals.rows}
+        if self.linear is not None:
+            state["linear"] = self.linear.get_state()
         return state
 
     def set_state(self, state: State) -> None:
@@ -259,3 +292,12 @@ class CorrectedModel(ExplicitModel):
             shape = (self.choice.count, self.n_outputs)
             check(state, {"residuals": Array(shape=shape, low=-1e153, high=1e153)})
             self.residuals.append(state["residuals"])
+        self.linear = None
+        if "linear" in state:
+            self.linear = LinearPart.none(self.n_outputs, self._forgetting[0])
+            with inside(state, "linear") as linear:
+                self.linear.set_state(linear)
+                known = len(self.linear.middle) <= self.map.n_features_in_
+                require(known, "middle: has more columns than rows have")
+                n = self.linear.b.shape[1]
+                require(n == self.n_outputs, f"b: has {n} columns, not {self.n_outputs}")

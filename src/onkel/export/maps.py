@@ -135,12 +135,12 @@ def nystroem(feature_map: NystroemFeatures, X: Value) -> Value:
 def learned_landmarks(feature_map: LearnedLandmarks, X: Value) -> Value:
     """[1/(1 + ‖w ∘ (x - s)‖²), 1], in float64 as the model computes it."""
     state = feature_map.get_state()
-    U = _in_units(X.to(np.float64), state)
+    U = in_units(X.to(np.float64), state)
     K = _rational(U, state["S"], np.exp(state["log_width"]))
     return concat(K, filled(U, 1.0, 1)).to(X.dtype)
 
 
-def _in_units(X: Value, state: dict[str, np.ndarray]) -> Value:
+def in_units(X: Value, state: dict[str, np.ndarray]) -> Value:
     """Rows with heavy tails drawn in, then standardised."""
     middle, spread = state["tails"]
     heavy = spread > 0.0

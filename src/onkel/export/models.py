@@ -13,12 +13,13 @@ from onkel.default.bins import PairBins
 from onkel.default.cells import PairCells, share
 from onkel.default.challenger import RestartingModel
 from onkel.default.corrected_by_cells import CorrectedModel
+from onkel.default.linear_part import FARTHEST, LinearPart
 from onkel.explicit.changing_maps import Growing
 from onkel.explicit.model import ExplicitModel
 from onkel.export.functions import filled, pick
 from onkel.export.graph import Builders, Value
 from onkel.export.kernels import kernel_values
-from onkel.export.maps import features
+from onkel.export.maps import features, in_units
 from onkel.kernels import make_kernel
 from onkel.model.contract import Model
 from onkel.support.exchange.exchange_model import ExchangeModel
@@ -65,7 +66,15 @@ def _corrected(model: CorrectedModel, X: Value) -> Value:
     for stage in model.stages:
         more = correction(stage, X)
         f = f if more is None else f + more
-    return f
+    return f if model.linear is None else _with_linear(model.linear, f, X)
+
+
+def _with_linear(linear: LinearPart, p: Value, X: Value) -> Value:
+    """p + a (ℓ(x) - p)."""
+    a, d = float(share(linear.sums)), len(linear.middle)
+    U = in_units(X.columns(np.arange(d)).to(np.float64), linear.get_state())
+    U = X.graph.node("Clip", U, -FARTHEST, FARTHEST)
+    return p * (1.0 - a) + U @ (a * linear.W[:-1]) + a * linear.W[-1]
 
 
 # ---- over stored rows ----------------------------------------------------------------------------

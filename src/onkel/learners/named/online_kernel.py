@@ -192,7 +192,8 @@ class OnlineKernelClassifier(_OnlineKernel, OnlineClassifier):
     A correction a·s(x) is added to f; cells of one and of two columns learn it from f's residuals
     (jumps, single values, odd scales). The factor a grows as far as the cells have been right.
     Further cells remember the last 5 000 and the last 500 rows, and follow slow changes
-    (:mod:`onkel.default.corrected_by_cells`).
+    (:mod:`onkel.default.corrected_by_cells`). Where there are more columns than landmarks, a linear
+    function of all columns has a share, too (:mod:`onkel.default.linear_part`).
 
     Use it first. If it is too slow, ``speed="fast"`` leaves out the search, and fewer landmarks
     (``n_components``) make the rest cheaper; :class:`FOGDClassifier` learns many times more rows

@@ -38,6 +38,8 @@ from onkel.numerics.in_steps import together
 # Variances of a column's own part, times the number of columns. The last begins at the columns that
 # tell something.
 _TOGETHER, _APART = 10.0, 30.0
+# That of the last is at least this: of very many columns a few may be far from the others.
+_LEAST_VARIANCE = 0.1
 #: steps of all fits, each from the prior
 STEPS = 40
 N_FITS = 2
@@ -45,8 +47,8 @@ N_FITS = 2
 _PARTS = 8
 # The chance that any column seems to tell something where none does.
 _CHANCE = 0.05
-# Pairs are looked at of up to so many columns.
-_MOST_PAIRED = 512
+# Pairs are looked at of up to so many columns; of more, up to so many pairs of all targets.
+_MOST_PAIRED, _MOST_PAIRS = 512, 1 << 22
 # How much narrower than its prior a column begins that tells nothing, in log w.
 _NARROWER = 1.0
 # Standard errors by which other widths must be better than those found so far.
@@ -69,7 +71,8 @@ def best_widths(
     fitted, judged = slice(0, n_fitted), slice(n_fitted, None)
     of = X[fitted], Y[fitted], weight[fitted]
     tells = np.bincount(groups, columns_that_tell(*of)) > 0
-    starts = [(prior_mean(len(tells)), _TOGETHER), (_start(tells), _APART)]
+    apart = max(_APART, _LEAST_VARIANCE * len(tells))
+    starts = [(prior_mean(len(tells)), _TOGETHER), (_start(tells), apart)]
     yield True
     fits = [
         widths_in_steps(*of, of_columns(start, groups), STEPS, groups, apart)
@@ -105,7 +108,7 @@ def columns_that_tell(X: np.ndarray, Y: np.ndarray, weight: np.ndarray) -> np.nd
     n, d = X.shape
     targets = (weight[:, None] * (Y - weight @ Y / weight.sum())).T
     order, parts = X.argsort(axis=0, kind="stable"), np.arange(min(n, _PARTS)) * n // _PARTS
-    paired = d <= _MOST_PAIRED
+    paired = d <= _MOST_PAIRED or len(targets) * d * d <= _MOST_PAIRS
     looks = len(targets) * d * (len(parts) + 1.0 + 0.5 * (d + 1) * paired)
     most = np.zeros(d)
     for y in targets:

@@ -1,0 +1,253 @@
+"""A linear function of all columns, where there are more columns than landmarks.
+
+A sum over B landmarks looks at rows in B directions at most. Of a linear function of d > B columns
+it sees little more than the share B/d. So a linear function ℓ is learned beside it,
+
+    ℓ(x) = ⟨w, u⟩,   u = (x in units of the first rows, 1),
+    w = argmin Σ_t (y_t - ⟨w, u_t⟩)² + σ² Σ_j w_j²/v_j,
+
+each time the rows have grown by a quarter. σ² is the mean squared error of ℓ on the rows since it
+was last solved, each predicted before it was learned. The prior variances v follow the weights:
+
+    v_j ← o_j · mean o,   o_j² = w_j² + σ²/(A_jj + σ²/v_j),   A = Σ u uᵀ.
+
+One v for all columns (ridge regression) hides a few columns that matter among many that do not.
+v_j = o_j² (automatic relevance determination) loses many columns that matter a little each. The
+formula lies half-way, and serves both.
+
+A prediction p becomes p + a (ℓ - p), where a in [0, 1] is the least-squares share so far, less its
+standard error, as in :mod:`onkel.default.cells`. Its sums are halved whenever w is solved anew.
+
+Source: MacKay 1994 and Tipping 2001 (automatic relevance determination); the prior half-way is
+ours.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar, Self
+
+import numpy as np
+from scipy.linalg.lapack import spotrs
+
+from onkel.annotations import Matrix
+from onkel.default.cells import LEFT, N_SUMS, ROWS, WHOLE, add_to_sums, residuals_with_class, share
+from onkel.maps.landmarks.fitted import TailCurves, Units
+from onkel.merging import joined, require_same
+from onkel.numerics.arrays import as_dense
+from onkel.numerics.in_steps import finished
+from onkel.numerics.jit import jit
+from onkel.numerics.linalg import add_gram, cholesky_upper
+from onkel.state import Array, Fields, Number, Sizes, State, Stateful, Whole, require
+
+#: columns, as a multiple of the landmarks, up to which the matrix of all pairs is kept
+MOST = 4
+# Rows that are added to the sums at once: one by one would take several times as long.
+_AT_ONCE = 256
+_GROWN = 1.25
+#: standardised values beyond this are cut off: a linear function grows without bound.
+FARTHEST = 32.0
+# σ²/v is at most this, in float32.
+_LARGEST = 1e30
+
+
+class LinearPart(Stateful):
+    """Sums A (d + 1, d + 1), upper triangle, and b (d + 1, K); weights W; variances v."""
+
+    STATE: ClassVar[Fields] = {
+        "tails": Array(shape=(2, "d"), low=-1e150, high=1e150),
+        "middle": Array(shape=("d",), low=-1e150, high=1e150),
+        "scale": Array(shape=("d",), low=1e-300, high=1e150),
+        "A": Array(np.float32, ("features", "features")),
+        "b": Array(shape=("features", "n_outputs")),
+        "W": Array(shape=("features", "n_outputs"), low=-1e150, high=1e150),
+        "v": Array(shape=("features",), low=0.0),
+        "missed": Number(low=0.0),
+        "sums": Array(shape=(N_SUMS,), low=-1e300, high=1e300),
+        "rows": Array(np.float32, (_AT_ONCE, "features")),
+        "targets": Array(shape=(_AT_ONCE, "n_outputs")),
+        "n_waiting": Whole(high=_AT_ONCE - 1),
+        "n_rows": Whole(high=2**58),
+        "n_solved": Whole(high=2**58),
+    }
+
+    def __init__(self, units: Units, n_outputs: int, forgetting: float = 1.0) -> None:
+        self.forgetting: float = forgetting
+        self.tails: np.ndarray = units.tails.as_array()
+        self.middle: np.ndarray = units.middle
+        self.scale: np.ndarray = units.scale
+        self.units: Units = units
+        features = len(units.middle) + 1
+        self.A: np.ndarray = np.zeros((features, features), np.float32)
+        self.b: np.ndarray = np.zeros((features, n_outputs))
+        self.W: np.ndarray = np.zeros((features, n_outputs))
+        #: 0 before the first solution
+        self.v: np.ndarray = np.zeros(features)
+        #: squared errors, Σ weight ‖y - ℓ‖², of the rows since W was solved
+        self.missed: float = 0.0
+        self.sums: np.ndarray = np.zeros(N_SUMS)
+        #: rows u √weight and y √weight that wait to be added to the sums
+        self.rows: np.ndarray = np.zeros((_AT_ONCE, features), np.float32)
+        self.targets: np.ndarray = np.zeros((_AT_ONCE, n_outputs))
+        self.n_waiting: int = 0
+        #: all rows, and those when W was solved
+        self.n_rows: int = 0
+        self.n_solved: int = 0
+
+    @classmethod
+    def none(cls, n_outputs: int, forgetting: float) -> Self:
+        """Of no columns: it takes a state."""
+        nothing = np.empty(0)
+        return cls(Units(TailCurves(nothing, nothing), nothing, nothing), n_outputs, forgetting)
+
+    @classmethod
+    def begun(cls, X: np.ndarray, n_outputs: int, forgetting: float) -> Self:
+        """ℓ = 0, in the units of the rows X (n, d)."""
+        return cls(finished(Units.in_steps(X)), n_outputs, forgetting)
+
+    def _features(self, X: Matrix) -> np.ndarray:
+        """u (n, d + 1) of rows X, which may have columns that came later."""
+        U = self.units(as_dense(X[:, : len(self.middle)]))
+        return np.hstack([np.clip(U, -FARTHEST, FARTHEST), np.ones((len(U), 1))])
+
+    # ---- learning ------------------------------------------------------------------------------
+
+    def learn(self, X: Matrix, Y: np.ndarray, P: np.ndarray, weight: np.ndarray) -> np.ndarray:
+        """Learn targets Y (n, K) of rows X; returns a (ℓ - p) (n, K) before each was learned."""
+        U, out, done = self._features(X), np.zeros(P.shape), 0
+        while done < len(U):
+            part = slice(done, done + _AT_ONCE - self.n_waiting)
+            L = U[part] @ self.W
+            learn_share(Y[part] - P[part], L - P[part], weight[part], self.sums, out[part])
+            self.missed += float(weight[part] @ ((Y[part] - L) ** 2).sum(axis=1))
+            self._keep(U[part], Y[part], weight[part])
+            done += len(L)
+        return out
+
+    def correction(self, X: Matrix, P: np.ndarray) -> np.ndarray:
+        """a (ℓ - p) (n, K) of rows X with predictions P (n, K)."""
+        return share(self.sums) * (self._features(X) @ self.W - P)
+
+    @property
+    def left(self) -> float:
+        """Squared errors after the correction, as a share of those before."""
+        whole = self.sums[WHOLE]
+        return float(self.sums[LEFT] / whole) if whole > 0.0 else 1.0
+
+    def _keep(self, U: np.ndarray, Y: np.ndarray, weight: np.ndarray) -> None:
+        """Let at most as many rows wait as there is room for; add them where they fill it."""
+        root, n = np.sqrt(weight)[:, None], self.n_waiting
+        self.rows[n : n + len(U)] = U * root
+        self.targets[n : n + len(U)] = Y * root
+        self.n_waiting += len(U)
+        self.n_rows += len(U)
+        if self.n_waiting == _AT_ONCE:
+            kept = self.forgetting**_AT_ONCE
+            if kept < 1.0:
+                self.A *= np.float32(kept)
+                self.b *= kept
+            add_gram(self.A, self.rows)
+            self.b += self.rows.T @ self.targets
+            self.n_waiting = 0
+            if self.n_rows >= _GROWN * self.n_solved:
+                self._solve()
+
+    def _solve(self) -> None:
+        """The weights of all rows in the sums, and the prior variances that follow from them."""
+        n, K = max(self.n_rows - self.n_solved, 1), self.b.shape[1]
+        noise = self.missed / (n * K)
+        self.n_solved, self.missed = self.n_rows, 0.0
+        if not self.v.any():
+            # the constant may be as large as the targets
+            self.v[:-1], self.v[-1] = noise / len(self.v), noise
+        if noise <= 0.0 or not self.v.all():
+            return
+        H, diagonal = self.A.copy(), np.diag(self.A).astype(np.float64)
+        H.flat[:: len(H) + 1] += np.minimum(noise / self.v, _LARGEST).astype(np.float32)
+        W, _ = spotrs(cholesky_upper(H), self.b.astype(np.float32))
+        if not np.isfinite(W).all():
+            return
+        self.W = W.astype(np.float64)
+        own = np.sqrt(np.mean(self.W**2, axis=1) + noise / (diagonal + noise / self.v))[:-1]
+        self.v[:-1] = own * own.mean()
+        self.sums[:ROWS] *= 0.5
+
+    def add_output(self, position: int) -> None:
+        """Make room for a class; one output of targets ±1 becomes two indicators."""
+        if self.b.shape[1] == 1:
+            # an indicator is (1 ± y)/2; the products of the constant 1 are the last column of A
+            ones = 0.5 * self.A[:, -1:].astype(np.float64)
+            self.b = residuals_with_class(self.b, position) + _of_two(ones, position)
+            self.W = residuals_with_class(self.W, position)
+            self.W[-1] += _of_two(np.full((1, 1), 0.5), position)[0]
+            root = 0.5 * self.rows[:, -1:].astype(np.float64)
+            self.targets = residuals_with_class(self.targets, position) + _of_two(root, position)
+            # indicators differ half as much as signs, and there are two of them
+            self.v *= 0.25
+            self.missed *= 0.5
+            self.sums[:ROWS] *= 0.5
+            return
+        self.b, self.W, self.targets = (
+            residuals_with_class(of, position) for of in (self.b, self.W, self.targets)
+        )
+
+    # ---- models of several parts ---------------------------------------------------------------
+
+    def require_alike(self, other: LinearPart) -> None:
+        """MergeError where both are of other units."""
+        for name in ("tails", "middle", "scale"):
+            require_same(
+                "the units of the linear part", *(getattr(of, name) for of in (self, other))
+            )
+
+    def take_in(self, other: LinearPart, origin: LinearPart | None) -> None:
+        """Add the sums of what another learned since both were ``origin``, and solve anew.
+
+        The sums of the share count twice where they are the origin's: it is a ratio, and they fade.
+        """
+        known = LinearPart(self.units, self.b.shape[1]) if origin is None else origin
+        of_all = self, other, known
+        kept = self.forgetting ** (other.n_rows - known.n_rows)
+        sums = [of._whole_sums() for of in of_all]
+        self.A, self.b = (joined(of, kept) for of in zip(*sums, strict=True))
+        self.A = self.A.astype(np.float32)
+        self.n_waiting, self.n_rows = 0, self.n_rows + other.n_rows - known.n_rows
+        self.missed, self.n_solved = self.missed + other.missed, self._since(other)
+        self.sums = self.sums + other.sums
+        self._solve()
+
+    def _since(self, other: LinearPart) -> int:
+        """Where rows would have been solved whose errors both have summed."""
+        since = sum(of.n_rows - of.n_solved for of in (self, other))
+        return self.n_rows - since
+
+    def _whole_sums(self) -> tuple[np.ndarray, np.ndarray]:
+        """A and b with the rows that wait."""
+        A, rows = self.A.copy(), self.rows[: self.n_waiting]
+        add_gram(A, rows)
+        return A, self.b + rows.T @ self.targets[: self.n_waiting]
+
+    # ---- state ---------------------------------------------------------------------------------
+
+    def check_state(self, state: State, sizes: Sizes) -> None:
+        fits = sizes["features"] == sizes["d"] + 1
+        require(fits, f"A: has {sizes['features']} rows, and there are {sizes['d']} columns")
+        require(state["n_solved"] <= state["n_rows"], "n_solved: is more than n_rows")
+
+    def state_is_set(self) -> None:
+        self.units = Units(TailCurves(*self.tails), self.middle, self.scale)
+
+
+def _of_two(first: np.ndarray, position: int) -> np.ndarray:
+    """(n, 3): ``first`` (n, 1) for each of two classes, and 0 for the new one at ``position``."""
+    return np.insert(np.hstack([first, first]), position, 0.0, axis=1)
+
+
+@jit
+def learn_share(R, S, weight, sums, out):
+    """out (n, K) ← a s of corrections S (n, K), before the residuals R of each row are known."""
+    for t in range(len(S)):
+        a = share(sums)
+        for k in range(S.shape[1]):
+            out[t, k] = a * S[t, k]
+        if weight[t] > 0.0:
+            add_to_sums(R[t], S[t], a, weight[t], sums)
