@@ -166,3 +166,64 @@ def test_merged_parts_have_counted_the_words_of_all_rows():
     assert merged.counts.keys() == counted.counts.keys()
     for name, counts in counted.counts.items():
         np.testing.assert_array_equal(merged.counts[name], counts)
+
+
+def late_reviews(n=900, begin=300):
+    """Reviews, of which there are none in the first rows."""
+    rows, y = reviews(n)
+    said = [None] * begin + rows["said"][begin:]
+    return {"x": rows["x"], "said": said}, y
+
+
+def as_list(rows, part):
+    """Rows as dicts, without gaps."""
+    names, columns = rows.keys(), [values[part] for values in rows.values()]
+    found = [dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)]
+    return [{name: value for name, value in row.items() if value is not None} for row in found]
+
+
+def test_a_column_that_comes_late_has_words_once_it_has_many_values():
+    rows, y = late_reviews()
+    first, rest = as_list(rows, slice(250)), as_list(rows, slice(250, None))
+    model = StreamModel(onkel.make("pa")).partial_fit(first, y[:250])
+    assert not model.encoder.layout.words
+    model.partial_fit(rest, y[250:])
+    assert list(model.encoder.layout.words) == [1]
+    assert model.describe_columns()[1]["became"].endswith("the target's means of its words")
+    told = model.predict([{"x": 0.0, "said": text} for text in ("Great tea!", "The broken awful")])
+    assert told.tolist() == ["good", "bad"]
+
+
+@pytest.mark.parametrize("block", [1, 7, 500])
+def test_late_words_come_with_the_same_row_however_rows_come(block):
+    rows, y = late_reviews(600)
+    whole, model = (StreamModel(onkel.make("pa")).partial_fit(as_list(rows, slice(100)), y[:100])
+                    for _ in range(2))  # fmt: skip
+    wanted = whole.predict_then_learn(as_list(rows, slice(100, None)), y[100:])
+    found = []
+    for a in range(100, 600, block):
+        part = slice(a, min(a + block, 600))
+        own = as_list(rows, part)
+        found += list(model.predict_then_learn(own[0] if block == 1 else own, y[part]))
+    assert found == list(wanted)
+    assert model.encoder.layout.features == whole.encoder.layout.features
+    for name, counts in whole._inputs.means.counts.items():
+        np.testing.assert_array_equal(model._inputs.means.counts[name], counts)
+
+
+def test_a_saved_model_goes_on_with_late_words():
+    rows, y = late_reviews(600)
+    model = StreamModel(onkel.make("pa")).partial_fit(as_list(rows, slice(100)), y[:100])
+    model.partial_fit(as_list(rows, slice(100, 500)), y[100:500])
+    again = from_bytes(model.to_bytes())
+    assert again.encoder.layout.words
+    for one in (model, again):
+        one.partial_fit(as_list(rows, slice(500, None)), y[500:])
+    assert again.to_bytes() == model.to_bytes()
+
+
+def test_names_that_come_late_have_no_words():
+    rng = np.random.default_rng(0)
+    rows = [{"x": 0.5}] * 100 + [{"x": 0.1, "who": f"id{k} of{k}"} for k in rng.permutation(200)]
+    model = StreamModel(onkel.make("pa")).partial_fit(rows, rng.integers(0, 2, 300))
+    assert not model.encoder.layout.words

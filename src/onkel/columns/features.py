@@ -64,8 +64,7 @@ def fill(
         if learn and one is not None and not (text and column.constant):
             gone = one.values < 0 if text else np.isnan(one.values)
             layout.gaps[k] += int((gone if one.absent is None else gone & ~one.absent).sum())
-    if learn and not fixed:
-        _make_room(layout, full, missing == "auto")
+    begun = _make_room(layout, full, missing == "auto") if learn and not fixed else []
     X = np.zeros((n, len(layout)), dtype=dtype)
     # A float64 too large for float32 becomes inf here and is refused later.
     with np.errstate(over="ignore"):
@@ -73,11 +72,20 @@ def fill(
             if one is not None:
                 put = _put_text if layout.columns[k].kind == "text" else _put_numbers
                 put(layout, k, one, X, missing)
+    for row, k in begun:
+        # the rows before had no words, wherever the block began
+        first = layout.get(k, WORDS)
+        X[:row, first : first + MOST_WORDS] = 0.0
     return X
 
 
-def _make_room(layout: Layout, found: Sequence[Given | None], indicate: bool) -> None:
-    """Add features for new values, by row and then column, so that blocks do not matter."""
+def _make_room(
+    layout: Layout, found: Sequence[Given | None], indicate: bool
+) -> list[tuple[int, int]]:
+    """Add features for new values, by row and then column, so that blocks do not matter.
+
+    Returns the rows with which words begin, and their columns.
+    """
     new: list[tuple[int, int, int]] = []
     for k, repeated in layout.repeated.items():
         one = found[k]
@@ -92,6 +100,7 @@ def _make_room(layout: Layout, found: Sequence[Given | None], indicate: bool) ->
     new.sort(key=lambda feature: feature[:2])
     for _, k, part in new:
         layout.add(k, part)
+    return [(row, k) for row, k, part in new if part == WORDS]
 
 
 def _first_other(layout: Layout, k: int, one: Given) -> list[int]:
@@ -133,7 +142,8 @@ def _new_values(layout: Layout, k: int, one: Given, indicate: bool) -> Iterator[
             yield int(row), own.codes[value]
         elif not hashed:
             hashed = True
-            yield from ((int(row), part) for part in layout.hashed_parts(k))
+            parts = *layout.hashed_parts(k), *layout.words_parts(k)
+            yield from ((int(row), part) for part in parts)
 
 
 def _put_text(layout: Layout, k: int, one: Given, X: np.ndarray, missing: str) -> None:

@@ -20,7 +20,7 @@ from onkel.columns.column import (
     WORDS,
     Column,
 )
-from onkel.columns.words import MOST_WORDS, Words
+from onkel.columns.words import MOST_WORDS, Words, share_words
 from onkel.state import (
     Fields,
     Flag,
@@ -73,7 +73,8 @@ class Layout(Stateful):
         self.features: list[tuple[int, int]] = []
         #: of the text columns
         self.categories: dict[int, Categories] = {}
-        #: of the text columns whose values share words, if there are statistics
+        #: of the text columns whose values share words, if there are statistics; a late column
+        #: gets its own once it has more values than room
         self.words: dict[int, Words] = {}
         #: codes of the number columns that are mostly one value, if there are statistics
         self.repeated: dict[int, Repeated] = {}
@@ -134,6 +135,19 @@ class Layout(Stateful):
         own = self.categories[k]
         shared = own.hashes and not self.statistics
         return range(own.room + 1, own.room + 1 + own.n_hash) if shared else []
+
+    def words_parts(self, k: int) -> Iterable[int]:
+        """The parts for words of a late column, once it has more values than room.
+
+        Its first value alone has told what it is; now these values tell whether they share words.
+        """
+        own = self.categories[k]
+        if not (self.statistics and self.columns[k].late and own.room and share_words(own.values)):
+            return ()
+        self.words[k] = Words(own.name)
+        # another tuple: the look-ups of single rows are made anew
+        self.columns = (*self.columns[:k], self.columns[k], *self.columns[k + 1 :])
+        return _OF_WORDS
 
     def add(self, column: int, part: int) -> None:
         """Add a feature for a part, unless it has one."""
@@ -243,6 +257,10 @@ class Layout(Stateful):
 
     def _take_features(self, owners: list[int], parts: list[int], n_first: int) -> None:
         base, self.features, self._at, self._owners = self.features, [], {}, set()
+        for k in {k for k, part in zip(owners, parts, strict=True) if part == WORDS}:
+            text = self.categories.get(k)
+            if text is not None and text.hashes and self.statistics and self.columns[k].late:
+                self.words.setdefault(k, Words(text.name))
         for k, part in zip(owners, parts, strict=True):
             require(k < len(self.columns), f"owners: there is no column {k}")
             require(part in self._possible(k), f"parts: column {k} has no part {part}")
@@ -269,7 +287,7 @@ class Layout(Stateful):
             n = len(TIME_PARTS) if self.columns[k].kind == "time" else 1 + (k in self.repeated)
             return range(GAP, n)
         if k in self.words:
-            return [CODE, *_OF_WORDS]
+            return [*range(len(own.codes) + 1), *_OF_WORDS]
         if self.statistics:
             return range(len(own.codes) + 1)
         return range(1, own.room + 1 + own.n_hash)

@@ -131,7 +131,7 @@ def text(encoder: Encoder, k: int, x: Value, reading: Reading) -> Block:
     means = reading.means.get(encoder.layout.get(k, CODE), none)
     values = reading.values.get(column.name)
     if values is None:
-        _refuse_hashed(column, own, means)
+        _refuse_hashed(column, own, means, k in encoder.layout.words)
     # values that have a code of their own, then the others
     others = [NOTHING, *(value.strip() for value in values or ())]
     code_of = own.codes | dict(zip(others, own.of(others).tolist(), strict=True))
@@ -190,10 +190,12 @@ def _features(
     return table, places
 
 
-def _refuse_hashed(column: Column, own: Categories, means: np.ndarray | None) -> None:
+def _refuse_hashed(
+    column: Column, own: Categories, means: np.ndarray | None, has_words: bool
+) -> None:
     """Raise ExportError if values that share a feature by a hash may matter."""
     alike = means is not None and not means[own.room + 1 :].any()
-    if not own.hashes or (alike and column.form != "words"):
+    if not own.hashes or (alike and not has_words):
         return
     what = f"has more than {own.room} values, and the others"
     anew = "with a larger max_categories, or without the column"
