@@ -210,6 +210,22 @@ def test_words_of_texts_that_are_told(missing, tmp_path):
     np.testing.assert_allclose(found, model.predict({"made": [*asked, None]}), rtol=1e-6)
 
 
+def test_words_of_a_column_that_comes_late(tmp_path):
+    rng = np.random.default_rng(0)
+    words = np.array(["oil", "ink", "chalk", "on", "wood", "paper", "canvas", "gold", "and"])
+    made = [" ".join(words[rng.integers(0, 9, rng.integers(1, 9))]) for _ in range(N)]
+    x, y = rng.normal(size=N), np.array([len(text) + 5.0 * ("gold" in text) for text in made])
+    model = StreamModel(make("krls", "regression", n_components=20, gamma=0.1))
+    model.partial_fit({"x": x[:30]}, y[:30])
+    model.partial_fit({"x": x, "made": made}, y)
+    assert "made: words" in model._inputs.names
+    model.export_onnx(tmp_path / "m.onnx", values={"made": made[:80]})
+    session = onnxruntime.InferenceSession(tmp_path / "m.onnx")
+    asked = {"x": x[:80, None], "made": np.array(made[:80], dtype=object)[:, None]}
+    wanted = model.predict({"x": x[:80], "made": made[:80]})
+    np.testing.assert_allclose(session.run(None, asked)[0], wanted, rtol=1e-6)
+
+
 def test_the_file_that_was_loaded_gives_the_same_graph(graph_of, same, tmp_path):
     model = StreamModel(make("okl", "classification", **LEARNERS["okl"]))
     model.partial_fit(targets(table(), "binary"), target="y")
