@@ -190,8 +190,9 @@ def test_a_column_that_comes_late_has_words_once_it_has_many_values():
     model.partial_fit(rest, y[250:])
     assert list(model.encoder.layout.words) == [1]
     assert model.describe_columns()[1]["became"].endswith("the target's means of its words")
-    told = model.predict([{"x": 0.0, "said": text} for text in ("Great tea!", "The broken awful")])
-    assert told.tolist() == ["good", "bad"]
+    new = "Great tea!", "The broken awful"
+    predicted = model.predict([{"x": 0.0, "said": text} for text in new])
+    assert predicted.tolist() == ["good", "bad"]
 
 
 @pytest.mark.parametrize("block", [1, 7, 500])
