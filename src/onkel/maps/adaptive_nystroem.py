@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from onkel.annotations import ArrayLike, DTypeLike, Matrix, MatrixLike
-from onkel.kernels import make_kernel, squared_distances
+from onkel.kernels import squared_distances
 from onkel.maps.base import Change
 from onkel.maps.nystroem import NystroemFeatures
 from onkel.maps.online_kmeans import SOLVERS, Panel, leading, moved
@@ -161,7 +161,7 @@ class AdaptiveNystroem(NystroemFeatures):
     def _gram(self, S: np.ndarray | None = None) -> np.ndarray:
         """κ(landmarks, S), or of the landmarks with themselves, in float64."""
         wide = self.landmarks_.astype(np.float64)
-        return make_kernel(self.kernel).gram(wide, wide if S is None else S, self.gamma_)
+        return self._kernel.gram(wide, wide if S is None else S, self.gamma_)
 
     def _lifted(self, E: np.ndarray) -> np.ndarray:
         E = E.copy()
@@ -189,7 +189,7 @@ class AdaptiveNystroem(NystroemFeatures):
         around = self.landmarks_ - self.landmarks_.mean(axis=0)
         squared = np.einsum("ij,ij->i", around, around).max()
         resolved = self.gamma_ * squared * np.finfo(self.dtype_).eps < 1.0
-        return bool(resolved or not make_kernel(self.kernel).radial) and bool(
+        return bool(resolved or not self._kernel.radial) and bool(
             np.isfinite(self.landmarks_.sum()) and np.isfinite(self.projection_.sum())
         )
 

@@ -99,7 +99,7 @@ class NystroemFeatures(FeatureMap):
         whole(self, "n_components")
         whole(self, "n_warmup", least=2)
         check_gamma(self.gamma)
-        make_kernel(self.kernel)
+        self._kernel: Kernel = make_kernel(self.kernel)
         if self.rank is not None and whole(self, "rank") > self.n_components:
             raise ValueError(f"rank={self.rank} must be at most n_components={self.n_components}")
         if isinstance(self.landmarks, str):
@@ -122,7 +122,7 @@ class NystroemFeatures(FeatureMap):
         return needed
 
     def fit_first(self, X: np.ndarray) -> None:
-        self.gamma_: float = fit_gamma(self.gamma, make_kernel(self.kernel), X)
+        self.gamma_: float = fit_gamma(self.gamma, self._kernel, X)
         if self._picked("support"):
             # a set that filled up with a provisional gamma is gathered again
             self.__dict__.pop("landmarks_", None)
@@ -142,7 +142,7 @@ class NystroemFeatures(FeatureMap):
         """Use the landmarks S (B, d); returns V Λ^½ (B, k), which takes coefficients to weights."""
         self.landmarks_: np.ndarray = np.array(S, dtype=self.dtype_, order="C")
         wide = self.landmarks_.astype(np.float64)
-        values, vectors = eigh(make_kernel(self.kernel).gram(wide, wide, self.gamma_))
+        values, vectors = eigh(self._kernel.gram(wide, wide, self.gamma_))
         keep = len(values) if self.rank is None else min(self.rank, len(values))
         values, vectors = values[::-1][:keep], vectors[:, ::-1][:, :keep]
         solid = values > _RELATIVE_RANK[self.dtype_.itemsize] * max(values[0], 0.0)
@@ -152,26 +152,20 @@ class NystroemFeatures(FeatureMap):
 
     def kernel_rows(self, X: Matrix, S: np.ndarray) -> np.ndarray:
         """κ(X, S), shape (n, m)."""
-        return make_kernel(self.kernel).gram(X, S, self.gamma_)
+        return self._kernel.gram(X, S, self.gamma_)
 
     def kernel_diagonal(self, X: Matrix) -> np.ndarray:
         """κ(x, x) of each row."""
-        return make_kernel(self.kernel).diagonal(X, self.gamma_)
+        return self._kernel.diagonal(X, self.gamma_)
 
     def row_features(self, X: np.ndarray) -> np.ndarray | None:
-        if not self._is_gaussian():
+        if type(self._kernel) is not Gaussian:
             return None
         return _row_features(X, self.landmarks_, self.projection_, self.gamma_)
 
     def kernel_row(self, X: np.ndarray, S: np.ndarray) -> np.ndarray | None:
         """κ(x, S), (1, m), of one row X (1, d) by one compiled call; None for other kernels."""
-        return _kernel_row(X, S, self.gamma_) if self._is_gaussian() else None
-
-    def _is_gaussian(self) -> bool:
-        # making a kernel object from its name would cost as much as the row
-        if isinstance(self.kernel, str):
-            return self.kernel in ("gaussian", "rbf")
-        return type(self.kernel) is Gaussian
+        return _kernel_row(X, S, self.gamma_) if type(self._kernel) is Gaussian else None
 
     def add_columns(self, n: int) -> int | None:
         self.n_features_in_ += n

@@ -19,7 +19,6 @@ from typing import Any
 import numpy as np
 from scipy.linalg.lapack import dpotrf, dtrtrs
 
-from onkel.kernels import make_kernel
 from onkel.numerics.jit import dot, jit, jit_inline
 from onkel.numerics.threads import scratch
 
@@ -152,7 +151,7 @@ class Panel:
     def features(self) -> np.ndarray:
         """Features of these rows; overwrites their products."""
         m, rows = self.map, slice(self.start, self.stop)
-        kernel = make_kernel(m.kernel)
+        kernel = m._kernel
         if kernel.radial:
             far = self._far(self.around[rows])
             K = kernel.of_products(self.products[rows], self.around[rows], self.centred, m.gamma_)
