@@ -30,7 +30,7 @@ def cells(X, R, most_cells=2000, forgetting=1.0):
 
 def bins_of(X, bins):
     """The bins (n, m) of rows, as the loops find them."""
-    values, columns, edges, _ = bins.of_rows(X)
+    values, columns, edges, _ = PairCells(bins, 1)._binned(X)
     B = np.empty((X.shape[0], len(columns)), np.int64)
     for t in range(len(B)):
         find_bins(values, t, columns, edges, B[t])

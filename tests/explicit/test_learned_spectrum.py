@@ -16,6 +16,7 @@ from onkel.losses import Loss
 from onkel.maps import ReparameterizedFeatures
 from onkel.maps.reparameterized import LAWS
 from onkel.model.warmup import KeptRows
+from onkel.numerics.arrays import targets_of
 from onkel.rules import Gradient, LeastSquares, LogisticNewton
 
 D, N = 3, 400
@@ -137,7 +138,7 @@ def test_slopes_are_those_of_the_loss(law, n_outputs, rule):
     model, rng = model_of(law, rule, n_outputs), np.random.default_rng(2)
     W = rng.standard_normal((n_outputs, 14))
     model.map.move({k: 0.3 * rng.standard_normal(v.shape) for k, v in model.map.moving().items()})
-    Y = model.weights.targets(y)
+    Y = targets_of(y, model.n_outputs)
     Z = model.map.transform(X)
     _, _, pull = model.weights.matrix.linearized(Z @ W.T, Y, weight)
     found = model.map.slopes(X, Z, pull @ W)
@@ -165,7 +166,7 @@ def test_while_all_rows_are_kept_it_is_ridge_regression(law, n_outputs, monkeypa
     start = model.map.frequencies_
     model.learn(X, y, weight)
     assert np.abs(model.map.frequencies_ - start).max() > 0.1
-    Z, Y = model.map.transform(X), model.weights.targets(y)
+    Z, Y = model.map.transform(X), targets_of(y, model.n_outputs)
     W = ridge(Z, Y, weight, 0.1).T
     np.testing.assert_allclose(Z @ model.coef.T, Z @ W.T, atol=1e-4)
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from onkel.model.labels import MOST_COLUMNS, targets_of, targets_of_fit
+from onkel.model.labels import MOST_COLUMNS, targets_of_fit
+from onkel.numerics.arrays import targets_of
 
 
 def test_few_classes_are_their_indicators():

@@ -7,9 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from onkel.annotations import Matrix
 from onkel.maps.landmarks.indicators import groups_of, in_groups
-from onkel.numerics.arrays import as_dense
 from onkel.state import Array, Fields, Flag, State, Stateful, require
 
 # 16 columns make 136 cells a row, which take 3 µs.
@@ -81,13 +79,6 @@ class PairBins(Stateful):
         """The same columns without their pairs, with bins joined until at most 8 are left."""
         few = [_thinned(e, _FEW_BINS) for e in _finite(self.edges)]
         return PairBins(self.columns, few, paired=False)
-
-    def of_rows(self, X: Matrix) -> tuple[np.ndarray, ...]:
-        """Arguments of the loops for rows X (n, d): values, which columns of them, edges, pairs."""
-        if type(X) is np.ndarray and X.flags.c_contiguous and X.flags.writeable:
-            return X, self.columns, self.edges, self.pairs
-        values = as_dense(X[:, self.columns])
-        return values, np.arange(len(self.columns)), self.edges, self.pairs
 
     def check_state(self, state: State, sizes: dict[str, int]) -> None:
         require(sizes["m"] <= _MOST_COLUMNS, f"columns: holds more than {_MOST_COLUMNS}")

@@ -28,7 +28,7 @@ import numpy as np
 from onkel.annotations import Matrix
 from onkel.default.bins import PairBins
 from onkel.merging import joined
-from onkel.numerics.arrays import inserted
+from onkel.numerics.arrays import as_dense, inserted
 from onkel.numerics.jit import jit, jit_called
 from onkel.state import Array, Fields, Part, Stateful, require
 
@@ -63,15 +63,22 @@ class PairCells(Stateful):
         if len(self.bins.pairs):
             weights = self.W, self.V, self.first, self.forgetting
             rows = np.ascontiguousarray(R), weight
-            learn_cells(*self.bins.of_rows(X), *weights, *rows, self.sums, out)
+            learn_cells(*self._binned(X), *weights, *rows, self.sums, out)
         return out
 
     def scores(self, X: Matrix) -> np.ndarray:
         """a s (n, K) of rows X."""
         out = np.zeros((X.shape[0], self.W.shape[1]))
         if len(self.bins.pairs):
-            score_cells(*self.bins.of_rows(X), self.W, self.sums, out)
+            score_cells(*self._binned(X), self.W, self.sums, out)
         return out
+
+    def _binned(self, X: Matrix) -> tuple[np.ndarray, ...]:
+        """Arguments of the loops for rows X (n, d): values, which columns of them, edges, pairs."""
+        columns, of_loops = self.bins.columns, (self.bins.edges, self.bins.pairs)
+        if type(X) is np.ndarray and X.flags.c_contiguous and X.flags.writeable:
+            return X, columns, *of_loops
+        return as_dense(X[:, columns]), np.arange(len(columns)), *of_loops
 
     @property
     def left(self) -> float:
@@ -117,6 +124,16 @@ class PairCells(Stateful):
         self.first = 0.5 / max(len(self.bins.pairs), 1)
         fits = len(self.W) == len(self.V) == self.bins.n_cells
         require(fits, f"W: has {len(self.W)} rows, and bins make {self.bins.n_cells} cells")
+
+
+def learn_in_stages(
+    stages: list[PairCells], X: Matrix, R: np.ndarray, weight: np.ndarray
+) -> np.ndarray:
+    """Each stage learns the residuals that those before it leave; returns Σ a s (n, K) before."""
+    out = np.zeros(R.shape)
+    for stage in stages:
+        out += stage.learn(X, R - out, weight)
+    return out
 
 
 def _joined_sums(

@@ -32,7 +32,7 @@ from onkel.losses import Loss
 from onkel.maps.base import FeatureMap
 from onkel.merging import require_same
 from onkel.model.contract import WorkOfFits
-from onkel.model.labels import targets_of
+from onkel.numerics.arrays import targets_of
 from onkel.rules.base import Rule, RuleKind
 from onkel.state import Array, Fields, Flag, Part, State, Stateful, Whole, require
 

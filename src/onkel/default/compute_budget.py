@@ -66,8 +66,8 @@ class ComputeBudget(Stateful):
         """
         feature_map, warmup = model.map, model.warmup
         assert warmup is not None
-        due = warmup.due
-        if feature_map.rows_of_fit(due) <= warmup.count < due:
+        due, seen = feature_map.next_fit(warmup.count, warmup.n_rows)
+        if seen <= warmup.count < due:
             # that fit is being made
             return
         feature_map.postpone(False, warmup.count)
@@ -89,8 +89,8 @@ def _work_begun(feature_map: FeatureMap, count: int, rows: int, last: int) -> in
     """
     work, end, due = 0, count + rows, count
     while due < last:
-        due = min(feature_map.next_fit(due), last)
-        if feature_map.rows_of_fit(due) > end:
+        due, seen = feature_map.next_fit(due, last)
+        if seen > end:
             break
         work += feature_map.work_of_fit(due)
         end += -(-max(due - end, 0) // rows) * rows

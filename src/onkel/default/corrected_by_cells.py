@@ -28,7 +28,7 @@ import numpy as np
 
 from onkel.annotations import Matrix
 from onkel.default.bins import PairBins
-from onkel.default.cells import PairCells
+from onkel.default.cells import PairCells, learn_in_stages
 from onkel.default.linear_part import MOST, LinearPart
 from onkel.default.residuals import Residuals
 from onkel.errors import MergeError
@@ -36,9 +36,8 @@ from onkel.explicit.model import ExplicitModel
 from onkel.losses import Loss
 from onkel.maps.base import FeatureMap
 from onkel.merging import require_same
-from onkel.model.labels import targets_of
 from onkel.model.warmup import Warmup
-from onkel.numerics.arrays import as_dense, next_power_of_two
+from onkel.numerics.arrays import as_dense, end_of_counted, next_power_of_two, targets_of
 from onkel.numerics.threads import InOrder, one_blas_thread
 from onkel.rules.base import Rule
 from onkel.rules.second_order import ExactScalars
@@ -56,10 +55,6 @@ _LATE = 3
 _SUB_BLOCKS, _FEW_ROWS = 2, 256
 # Bytes for the rows kept for the choice. Where fewer than _FIRST_ROWS fit, there are no cells.
 _KEPT_BYTES = 16 << 20
-
-
-def _next_choice(n: int) -> int:
-    return max(_FIRST_ROWS, next_power_of_two(n))
 
 
 class CorrectedModel(ExplicitModel):
@@ -89,7 +84,9 @@ class CorrectedModel(ExplicitModel):
         P, Y = super().learn(X, y, weight), targets_of(y, self.n_outputs)
         done = 0
         while self.choice is not None and done < len(P):
-            end, due = self.choice.until_refit(weight, done)
+            due = max(_FIRST_ROWS, next_power_of_two(self.choice.count))
+            due = min(due, self.choice.n_rows)
+            end = end_of_counted(weight, done, due - self.choice.count)
             part = slice(done, end)
             R = Y[part] - P[part]
             self._correct(X[part], Y[part], weight[part], P[part])
@@ -127,10 +124,7 @@ class CorrectedModel(ExplicitModel):
 
     def _correct(self, X: Matrix, Y: np.ndarray, weight: np.ndarray, P: np.ndarray) -> None:
         """Add the corrections to f in P (n, K), stage by stage, and learn what each left of Y."""
-        R, out = Y - P, np.zeros(P.shape)
-        for stage in self.stages:
-            out += stage.learn(X, R - out, weight)
-        P += out
+        P += learn_in_stages(self.stages, X, Y - P, weight)
         if self.linear is not None:
             P += self.linear.learn(X, Y, P, weight)
 
@@ -165,7 +159,7 @@ class CorrectedModel(ExplicitModel):
         return self._new_choice(last) if last >= _FIRST_ROWS else None
 
     def _new_choice(self, n: int) -> Warmup:
-        return Warmup(n, self.map.n_features_in_, self.map.dtype_, _next_choice)
+        return Warmup(n, self.map.n_features_in_, self.map.dtype_)
 
     def _end_choice(self) -> None:
         """Keep the columns and bins as they are, and begin the later stages."""

@@ -10,6 +10,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from onkel.numerics.arrays import end_of_counted
 from onkel.state import Array, Fields, Stateful, Whole, require
 
 #: rows of a bin
@@ -48,9 +49,7 @@ class LossWindow(Stateful):
 
     def end_of_bin(self, weight: np.ndarray, start: int) -> int:
         """Where the bin ends that goes on with the rows from ``start``: at the last at most."""
-        counted = np.flatnonzero(weight[start:] > 0.0)
-        missing = BIN_ROWS - len(self.losses)
-        return start + int(counted[missing - 1]) + 1 if len(counted) >= missing else len(weight)
+        return end_of_counted(weight, start, BIN_ROWS - len(self.losses))
 
     def add(self, losses: np.ndarray, weight: np.ndarray) -> list[tuple[int, np.ndarray]]:
         """Add losses (n, 2) of rows of positive weight; the bins that are whole, and their ends."""

@@ -21,6 +21,7 @@ from scipy.special import expit, logit
 
 from onkel.annotations import Matrix
 from onkel.memory import ClassMemory, Experts, Gain, LastClass, ValueMemory
+from onkel.numerics.arrays import end_of_counted
 from onkel.state import Fields, Number, Part, State, Stateful, Whole, check, inside
 
 # Probabilities keep this far from 0 and 1 before they are turned into log-odds.
@@ -100,7 +101,9 @@ class Remembering(Stateful):
         """
         F, out, done, one = self._inputs(P), [], 0, self._one_output
         while done < len(y):
-            end = self._until_test(weight, done) if one and self.second is None else len(y)
+            end = len(y)
+            if one and self.second is None:
+                end = end_of_counted(weight, done, self.gain.until_test)
             part = slice(done, end)
             own = None if keys is None else keys[part]
             known = self.memory.learn(F[part], y[part], weight[part], own)
@@ -112,14 +115,6 @@ class Remembering(Stateful):
             out.append(found)
             done = end
         return self._outputs(np.concatenate(out) if out else F)
-
-    def _until_test(self, weight: np.ndarray, done: int) -> int:
-        """Where the rows up to the next test of the gain end."""
-        rows = self.gain.until_test()
-        if len(weight) - done < rows:
-            return len(weight)
-        learned = np.flatnonzero(weight[done:] > 0.0)
-        return done + int(learned[rows - 1]) + 1 if len(learned) >= rows else len(weight)
 
     def _learn_known(
         self, X: Matrix, F: np.ndarray, known: np.ndarray, y: np.ndarray, weight: np.ndarray

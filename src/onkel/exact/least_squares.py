@@ -43,7 +43,7 @@ from onkel.exact.matrices import (
     wider,
 )
 from onkel.exact.on_device import FactorOnDevice
-from onkel.numerics.arrays import inserted
+from onkel.numerics.arrays import end_of_counted, inserted
 from onkel.numerics.devices import Device
 from onkel.numerics.linalg import BlockFactor, lower_gram
 from onkel.numerics.threads import n_threads, side_by_side
@@ -60,9 +60,6 @@ _WEIGHTLESS = 1e-30
 _BLOCK_ROWS = 64
 # Rows times m² from which two threads, each with half of the work, are faster.
 _LARGE = 4e6
-
-
-Innovations = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
 
 
 class Anchor(NamedTuple):
@@ -154,16 +151,13 @@ class RecursiveLeastSquares(Stateful):
         Z = np.asarray(Z, dtype=np.float64)
         if len(Z) == 1:
             return self._learn_rows(Z, Y, weight)
-        counted = np.cumsum(weight > 0.0)
         predictions = np.empty(Y.shape)
         done = 0
         while done < len(Z):
             # anchors fall on row numbers, not on the ends of blocks
-            missing = self.period - self.since.count + (counted[done - 1] if done else 0)
-            end = min(int(np.searchsorted(counted, missing)) + 1, len(Z))
-            rows = slice(done, end)
+            rows = slice(done, end_of_counted(weight, done, self.until_anchor))
             predictions[rows] = self._learn_rows(Z[rows], Y[rows], weight[rows])
-            done = end
+            done = rows.stop
         return predictions
 
     def _learn_rows(self, Z: np.ndarray, Y: np.ndarray, weight: np.ndarray) -> np.ndarray:
@@ -176,58 +170,61 @@ class RecursiveLeastSquares(Stateful):
             # a row of weight 0 fades nothing
             scale *= self.forgetting ** (-0.5 * (self.since.count + np.cumsum(used)))
         Zs, residual = Z * scale[:, None], (Y - Z @ self.w0) * scale[:, None]
-        Ys = Y * scale[:, None]
+        Ys, rows = Y * scale[:, None], self.since.count + int(np.count_nonzero(used))
         anchor: Anchor | None = None
         if not used.all():
-            U, L21, L22, v = self._innovations(Zs, residual)
+            L, v = self._innovations(Zs, residual, keep=False)
         elif n_threads() > 1 and self.is_shared(len(Zs)):
             # the two are independent: for large matrices each gets a thread, if two may be used
             works: list[Callable[[], Any]] = [
-                partial(self._innovations, Zs, residual), partial(self._summed, Zs, Ys)
+                partial(self._innovations, Zs, residual), partial(self._summed, Zs, Ys, rows)
             ]  # fmt: skip
-            (U, L21, L22, v), anchor = side_by_side(works)
+            (L, v), anchor = side_by_side(works)
         else:
-            U, L21, L22, v = self._innovations(Zs, residual)
-            anchor = self._summed(Zs, Ys)
-        predictions: np.ndarray = Y - L22.diagonal()[:, None] * v / scale[:, None]
+            L, v = self._innovations(Zs, residual)
+            anchor = self._summed(Zs, Ys, rows)
+        predictions: np.ndarray = Y - L.diagonal()[:, None] * v / scale[:, None]
         if not used.all():
             if not used.any():
                 return predictions
-            Zs, residual, Y = Zs[used], residual[used], Y[used]
-            scale, weight = scale[used], weight[used]
-            U, L21, L22, v = self._innovations(Zs, residual)
-            anchor = self._summed(Zs, Y * scale[:, None])
+            Zs, scale, weight = Zs[used], scale[used], weight[used]
+            _, v = self._innovations(Zs, residual[used])
+            anchor = self._summed(Zs, Y[used] * scale[:, None], rows)
         self.sums.z_sum += Zs.T @ scale
         self.sums.noise += [float(np.mean(v**2, axis=1) @ (weight / scale**2)), len(Zs)]
-        self._take(anchor, U, L21, L22, v)
+        self._go_on(anchor, rows)
         return predictions
 
     def is_shared(self, rows: int) -> bool:
         """Whether two threads learn so many rows, if two may be used."""
         return rows * len(self.sums.R) ** 2 >= _LARGE
 
-    def _summed(self, Zs: np.ndarray, Ys: np.ndarray) -> Anchor | None:
-        """Add rows scaled by the roots of their weights; returns the next anchor if one is due."""
+    def _summed(self, Zs: np.ndarray, Ys: np.ndarray, rows: int) -> Anchor | None:
+        """Add rows scaled by the roots of their weights: the last of ``rows`` since the anchor.
+
+        Returns the next anchor if one is due.
+        """
         self.sums.add(Zs, Ys)
-        rows = self.since.count + len(Zs)
         return self._anchor(rows) if rows >= self.period else None
 
     def _learn_row(self, Z: np.ndarray, Y: np.ndarray, weight: float) -> np.ndarray:
         """As :meth:`_learn_rows`, to the same bits, for one row that counts, without forgetting."""
-        scale = math.sqrt(weight)
+        scale, rows = math.sqrt(weight), self.since.count + 1
         Zs, Ys, residual = Z, Y, Y - Z @ self.w0
         if scale != 1.0:
             Zs, Ys, residual = Z * scale, Y * scale, residual * scale
-        U, L21, L22, v = self._innovations(Zs, residual)
+        L, v = self._innovations(Zs, residual)
         self.sums.z_sum += Zs[0] * scale
         self.sums.noise += ((v * v).sum() / v.shape[1] * (weight / (scale * scale)), 1.0)
-        self._take(self._summed(Zs, Ys), U, L21, L22, v)
-        return np.asarray(Y - L22[0, 0] * v / scale)
+        self._go_on(self._summed(Zs, Ys, rows), rows)
+        return np.asarray(Y - L[0, 0] * v / scale)
 
-    def _innovations(self, Zs: np.ndarray, residual: np.ndarray) -> Innovations:
-        """U = C⁻ᵀ Zᵀ (m, n), the rows [L21, L22] by which L grows, and v (n, K)."""
+    def _innovations(
+        self, Zs: np.ndarray, residual: np.ndarray, keep: bool = True
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """The new corner (n, n) of L, and v (n, K); ``keep``: the rows stay beside the factor."""
         U, gram = self._transposed(Zs)
-        return U, *self.since.innovations(U, gram, residual)
+        return self.since.innovations(U, gram, residual, keep)
 
     def _transposed(self, Zs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """U = C⁻ᵀ Zᵀ (m, n), and the lower triangle of UᵀU (n, n)."""
@@ -244,15 +241,11 @@ class RecursiveLeastSquares(Stateful):
         whole = not self.since.count and len(weight) == self.period
         return whole and self.forgetting == 1.0 and bool((weight > 0.0).all())
 
-    def _take(
-        self, anchor: Anchor | None, U: np.ndarray, L21: np.ndarray, L22: np.ndarray, v: np.ndarray
-    ) -> None:
-        """Keep summed rows beside the factor, or continue from the next anchor."""
-        if anchor is None:
-            self.since.append(U, L21, L22, v)
-            return
-        self.sums.fade_rest(self.since.count + len(v))
-        self._begin(anchor)
+    def _go_on(self, anchor: Anchor | None, rows: int) -> None:
+        """Go on from the next anchor, if one is due after ``rows`` rows."""
+        if anchor is not None:
+            self.sums.fade_rest(rows)
+            self._begin(anchor)
 
     def weights(self) -> np.ndarray:
         """w (m, K) after all rows."""

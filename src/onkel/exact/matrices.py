@@ -242,11 +242,12 @@ class RowsSince(Stateful):
         return L21, gram - L21 @ L21.T if L21.size else gram
 
     def innovations(
-        self, U: np.ndarray, gram: np.ndarray, residual: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """The rows [L21, L22] of L, and v (n, K), of rows with U (m, n) and residuals Y - Z w₀.
+        self, U: np.ndarray, gram: np.ndarray, residual: np.ndarray, keep: bool
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """L22 (n, n) and v (n, K) of rows with U (m, n) and residuals Y - Z w₀; see :meth:`append`.
 
-        ``gram``: UᵀU, its lower triangle, which may be overwritten.
+        ``gram``: UᵀU, its lower triangle, which may be overwritten. ``keep``: append the rows,
+        unless they reach ``most``, where the matrix is factored anew.
         """
         L21, S = self.products(U, gram)
         if len(S) == 1:
@@ -258,7 +259,10 @@ class RowsSince(Stateful):
         else:
             L22 = np.asfortranarray(S)
             cholesky_lower(L22)
-        return L21, L22, solve_lower(L22, residual - L21 @ self._v[: self.count])
+        v = solve_lower(L22, residual - L21 @ self._v[: self.count])
+        if keep and self.count + len(v) < self._most:
+            self.append(U, L21, L22, v)
+        return L22, v
 
     def inner(self) -> np.ndarray:
         """U L⁻ᵀ v (m, K)."""

@@ -97,8 +97,12 @@ class RecursiveNewton(RecursiveLeastSquares):
         if used.any():
             Z, s = Z[used], s[used, None]
             self.sums.z_sum += Z.T @ (weight * fade)[used]
-            anchor = self._summed(Z * s, goal[used] * s)
-            self._take(anchor, U[:, used] * s.T, L21[used] * s, L[np.ix_(used, used)], v[used])
+            rows = self.since.count + len(Z)
+            anchor = self._summed(Z * s, goal[used] * s, rows)
+            new = U[:, used] * s.T, L21[used] * s, L[np.ix_(used, used)], v[used]
+            if anchor is None:
+                self.since.append(*new)
+            self._go_on(anchor, rows)
         return F
 
     def can_sum(self, weight: np.ndarray) -> bool:

@@ -21,6 +21,7 @@ import numpy as np
 
 from onkel.exact.least_squares import RecursiveLeastSquares
 from onkel.explicit.training_loop import TrainingLoop
+from onkel.numerics.arrays import targets_of
 from onkel.numerics.in_steps import finished
 from onkel.numerics.notices import reached
 from onkel.numerics.threads import one_blas_thread
@@ -112,7 +113,7 @@ class Replay:
             if self._pending is None:
                 self._pending = _Period(matrix)
             Z = np.asarray(self._training.features(X), dtype=np.float64)
-            self._pending.take(Z, weights.targets(y), weight)
+            self._pending.take(Z, targets_of(y, weights.shape[0]), weight)
             weights.count(weight)
             return
         self.finish()

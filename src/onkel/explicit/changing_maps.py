@@ -23,7 +23,7 @@ from onkel.maps.aligned import AlignedFourier
 from onkel.maps.base import Change, FeatureMap
 from onkel.maps.nystroem import NystroemFeatures
 from onkel.maps.online_kmeans import Panel
-from onkel.numerics.arrays import as_dense, with_zero_columns
+from onkel.numerics.arrays import as_dense, end_of_counted, targets_of, with_zero_columns
 from onkel.rules import base as places
 from onkel.rules.base import Rule
 from onkel.state import Array, Fields, Sizes, State, require
@@ -155,13 +155,12 @@ class Aligning(TrainingLoop):
         m, most = self.map, self.map.rows_at_once()
         # solutions are due at row numbers, whatever the blocks
         due = m.rows_to_solution()
-        counted = np.flatnonzero(weight[done : done + most] > 0.0)
-        reached = counted.size >= due
-        stop = done + int(counted[due - 1]) + 1 if reached else min(done + most, X.shape[0])
+        stop = end_of_counted(weight[: done + most], done, due)
+        reached = np.count_nonzero(weight[done:stop] > 0.0) == due
         rows = slice(done, stop)
         phi = m.candidates_.all_features(X[rows])
         self.weights.learn(m.candidates_.chosen(phi), y[rows], weight[rows], P[rows])
-        m.sums_.add(phi, self.weights.targets(y[rows]), weight[rows])
+        m.sums_.add(phi, targets_of(y[rows], self.weights.shape[0]), weight[rows])
         if reached:
             self.weights.select(*m.solve())
         return stop

@@ -27,7 +27,7 @@ from onkel.explicit.training_loop import TrainingLoop
 from onkel.explicit.weights import Weights, regression
 from onkel.maps.reparameterized import ReparameterizedFeatures
 from onkel.model.warmup import KeptRows
-from onkel.numerics.arrays import as_dense
+from onkel.numerics.arrays import as_dense, end_of_counted, targets_of
 from onkel.rules.base import RuleKind
 from onkel.state import Fields, Like, Part, Sizes, State, Whole, require
 
@@ -74,15 +74,12 @@ class LearnedSpectrum(TrainingLoop):
     def learn(self, X: Matrix, y: np.ndarray, weight: np.ndarray, P: np.ndarray) -> None:
         rows, done = as_dense(X), 0
         while done < len(rows):
-            counted = np.flatnonzero(weight[done:] > 0.0)
-            missing = self.due - self.kept.count
-            reached = counted.size >= missing
-            stop = done + int(counted[missing - 1]) + 1 if reached else len(rows)
+            stop = end_of_counted(weight, done, self.due - self.kept.count)
             part = slice(done, stop)
             super().learn(rows[part], y[part], weight[part], P[part])
             self.kept.add(rows[part], y[part], weight[part])
-            if reached:
-                count = self.kept.count
+            count = self.kept.count
+            if count == self.due:
                 self.due = count + max(_FIRST, int(_GROWTH * min(count, self.memory)))
                 for _ in range(_STEPS if self.map.widths_par_[0] > 0.0 else 0):
                     self._move()
@@ -94,7 +91,8 @@ class LearnedSpectrum(TrainingLoop):
         assert matrix is not None
         ages = kept.count - 1 - kept.born
         weight = np.asarray(kept.weight * self.forgetting**ages)
-        Y, W = self.weights.targets(kept.y), self.weights.W
+        W = self.weights.W
+        Y = targets_of(kept.y, len(W))
         Z = m.features(kept.X).astype(np.float64)
         curvature, goal, pull = matrix.linearized(Z @ W.T, Y, weight)
         if np.square(pull).sum() <= _FITS**2 * np.square(weight[:, None] * Y).sum():

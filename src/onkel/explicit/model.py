@@ -55,6 +55,7 @@ class ExplicitModel(Model):
         self.exact: bool = rule.kind.exact
         # ridge regression on bounded features is finite for all rows that have finite squares
         self.cannot_diverge: bool = self.exact and feature_map.is_bounded()
+        self.moves_features: bool = feature_map.changes() == Change.BY_LOSS
         self._check_pair()
         #: None before the first row of a map that is fitted on first rows
         self.training: TrainingLoop | None = None
@@ -149,8 +150,7 @@ class ExplicitModel(Model):
         return self.training
 
     def _new_warmup(self, n_rows: int) -> Warmup:
-        m = self.map
-        return Warmup(n_rows, m.n_features_in_, m.dtype_, m.next_fit)
+        return Warmup(n_rows, self.map.n_features_in_, self.map.dtype_)
 
     def add_output(self, position: int) -> None:
         """Make room for a class with zero scores at ``position``; see :class:`Weights`."""
@@ -212,14 +212,16 @@ class ExplicitModel(Model):
 
     # ---- the fit that is due next --------------------------------------------------------------
 
-    def _go_ahead(self, due: int) -> None:
+    def _next_fit(self) -> int:
         assert self.warmup is not None
-        rows = self.map.rows_of_fit(due)
-        if rows <= self.warmup.count < due:
+        count = self.warmup.count
+        due, rows = self.map.next_fit(count, self.warmup.n_rows)
+        if rows <= count < due:
             if self.ahead is None or self.ahead.due != due:
                 self.ahead = Ahead(self, rows, due)
             with working(self._fit_of(due), done=False):
-                self.ahead.advance(self.warmup.count + 1)
+                self.ahead.advance(count + 1)
+        return due
 
     def _fit_of(self, due: int) -> str:
         return f"{self.fits} to {due:,} rows"
@@ -254,7 +256,6 @@ class ExplicitModel(Model):
         with working(self._fit_of(due)):
             new = ahead.finish()
         self.map, self.training = new.map, new.training
-        self.warmup.next_fit = self.map.next_fit
         if self.warmup.complete:
             self.warmup = None
 
@@ -264,7 +265,6 @@ class ExplicitModel(Model):
         with working(f"{self.fits} to all {self.warmup.count:,} rows kept"):
             new = fitted_last(self)
         self.map, self.training, self.ahead = new.map, new.training, None
-        self.warmup.next_fit = self.map.next_fit
         self.undo_log.forget()
 
     def fit_anew(
@@ -297,12 +297,17 @@ class ExplicitModel(Model):
     def is_finite(self) -> bool:
         if self.training is None:
             return True
-        finite = bool(np.isfinite(self.training.weights.W.sum()))
-        return finite and (self.training.map_stays or self.map.is_finite())
+        return bool(np.isfinite(self.training.weights.W.sum())) and self.map.is_finite()
 
     def few_weights(self) -> list[np.ndarray] | None:
         loop = self.training
-        return None if loop is None or self.warmup is not None else loop.moves()
+        if loop is None or self.warmup is not None or self.exact:
+            return None
+        weights = loop.weights
+        few = [weights.W, weights.H, weights.state, weights.total]
+        if self.moves_features:
+            return [*few, *self.map.moving().values()]
+        return few if loop.settled() else None
 
     # ---- prediction ----------------------------------------------------------------------------
 
@@ -342,8 +347,8 @@ class ExplicitModel(Model):
     # ---- learning ------------------------------------------------------------------------------
 
     def _learn_in_order(self, X: Matrix, y: np.ndarray, weight: np.ndarray, P: np.ndarray) -> None:
-        assert self.training is not None
-        self.training.learn_block(X, y, weight, P)
+        if self.training is not None:
+            self.training.learn_block(X, y, weight, P)
 
     @property
     def rows_at_once(self) -> int:

@@ -288,7 +288,3 @@ class LearnedByGradient(TrainingLoop):
 
     def settled(self) -> bool:
         return False
-
-    def moves(self) -> list[np.ndarray] | None:
-        moved = self.weights.moves()
-        return None if moved is None else moved + list(self.map.moving().values())

@@ -14,7 +14,7 @@ import numpy as np
 from onkel.annotations import Matrix
 from onkel.explicit.features_ahead import Span, features_at_once, features_in_turn
 from onkel.explicit.weights import Weights
-from onkel.maps.base import Change, FeatureMap
+from onkel.maps.base import FeatureMap
 from onkel.numerics.threads import scratch
 from onkel.state import Fields, Part, Stateful
 
@@ -33,8 +33,6 @@ class TrainingLoop(Stateful):
         self.weights: Weights = weights
         self.map: FeatureMap = feature_map
         self._fewest_rows = max(_FEWEST_ROWS, feature_map.fewest_rows())
-        #: whether the map stays as it was fitted
-        self.map_stays: bool = feature_map.changes() == Change.NEVER
 
     @staticmethod
     def n_weights(feature_map: Any) -> int:
@@ -97,10 +95,6 @@ class TrainingLoop(Stateful):
     def settled(self) -> bool:
         """Whether learning no longer changes the features."""
         return True
-
-    def moves(self) -> list[np.ndarray] | None:
-        """The arrays that learning writes to, if these are a few vectors; else None."""
-        return self.weights.moves() if self.settled() else None
 
     def state_fields(self) -> Fields:
         return {"weights": Part(among="W"), **self.STATE}

@@ -14,7 +14,8 @@ from onkel.exact.matrices import Known
 from onkel.exact.newton import RecursiveNewton
 from onkel.explicit import loop
 from onkel.merging import joined, require_same
-from onkel.model.labels import outputs_with_class, targets_of
+from onkel.model.labels import outputs_with_class
+from onkel.numerics.arrays import targets_of
 from onkel.numerics.devices import device_named
 from onkel.rules import base as places
 from onkel.rules.base import Rule, RuleKind, UpdateContext
@@ -129,17 +130,13 @@ class Weights(Stateful):
         if self.matrix is None:
             loop.learn_block(Z, y, weight, self._W, self.H, self.context, P)
             return
-        P[:] = self.matrix.learn(Z, self.targets(y), weight)
+        P[:] = self.matrix.learn(Z, targets_of(y, self.shape[0]), weight)
         self.count(weight)
 
     def count(self, weight: np.ndarray) -> None:
         """Take note of rows that the matrix has learned."""
         self._behind = True
         self.state[places.T] += np.count_nonzero(weight)
-
-    def targets(self, y: np.ndarray) -> np.ndarray:
-        """Targets (n, K) as numbers: y itself, or the indicators of the classes."""
-        return targets_of(y, self.shape[0])
 
     # ---- other features ------------------------------------------------------------------------
 
@@ -258,12 +255,6 @@ class Weights(Stateful):
         if self.H.size:
             self.H = joined((self.H, other.H, 0.0 if origin is None else origin.H))
         self.refresh_norm()
-
-    # ---- undoing -------------------------------------------------------------------------------
-
-    def moves(self) -> list[np.ndarray] | None:
-        """The arrays that learning writes to; None where the matrix of an exact rule is another."""
-        return [self._W, self.H, self.state, self.total] if self.matrix is None else None
 
     # ---- state ---------------------------------------------------------------------------------
 

@@ -217,8 +217,8 @@ class OnlineEstimator(BaseEstimator):
     def _check_classes(self, classes: Iterable[Hashable]) -> None:
         """Raise a ValueError unless these are the classes that the learner began with."""
 
-    def _learn_rows(self, rows: Rows, a: int, b: int, out: list[Any]) -> None:
-        """Learn the rows a to b; ``out`` gets what was predicted of them."""
+    def _learn_rows(self, rows: Rows, a: int, out: list[Any]) -> None:
+        """Learn rows, from row a of the block on; ``out`` gets what was predicted of them."""
         raise NotImplementedError
 
     def _attach_predictions(self, error: DataError, out: list[Any]) -> None:

@@ -189,34 +189,35 @@ class OnlineClassifier(ClassifierMixin, OnlineEstimator):
         codes = np.minimum(known.searchsorted(y), len(known) - 1)
         return codes, np.flatnonzero((known[codes] != y) & (weight > 0.0))
 
-    def _learn_rows(self, rows: Rows, a: int, b: int, out: list[Part]) -> None:
-        """Learn the rows a to b, in segments that end where a class is first seen.
+    def _learn_rows(self, rows: Rows, a: int, out: list[Part]) -> None:
+        """Learn rows, from row a of the block on, in segments that end where a class is first seen.
 
         The row of a new class is predicted without it, and learned with it.
         """
         if (rows.y.dtype.kind == "U") != (self.classes_.dtype.kind == "U"):
             wrong = same_kind(rows.y, self.classes_)
             if wrong is not None:
-                raise refusal(self, wrong, 0, out)
-        while a < b:
-            codes, new = self._codes(rows.y[a:b], rows.weight[a:b])
-            row = a + int(new[0]) if new.size else b
-            if row > a:
-                self._learn_known(rows, codes[: row - a], a, row, out)
-            if row < b:
-                known = self.classes_
-                if self.classes_fixed_:
-                    raise refusal(self, unknown_class(rows.y, row, known), 0, out)
-                if len(known):
-                    keys = None if rows.keys is None else rows.keys[row : row + 1]
-                    out.append(Part(self._scores_before(rows.X[row : row + 1], keys), known))
-                first: list[Part] = []
-                with self._class_added(rows.y[row]):
-                    codes, _ = self._codes(rows.y[row : row + 1], rows.weight[row : row + 1])
-                    self._learn_known(rows, codes, row, row + 1, first, out)
-                if not len(known):
-                    out += first
-            a = row + 1
+                raise refusal(self, wrong, a, out)
+        codes, new = self._codes(rows.y, rows.weight)
+        while new.size:
+            row, known = int(new[0]), self.classes_
+            if row:
+                self._learn_known(rows.part(0, row), codes[:row], a, out)
+            if self.classes_fixed_:
+                raise refusal(self, unknown_class(rows.y, row, known), a, out)
+            one = rows.part(row, row + 1)
+            if len(known):
+                out.append(Part(self._scores_before(one.X, one.keys), known))
+            first: list[Part] = []
+            with self._class_added(one.y[0]):
+                codes, _ = self._codes(one.y, one.weight)
+                self._learn_known(one, codes, a + row, first, out)
+            if not len(known):
+                out += first
+            rows, a = rows.part(row + 1, len(rows.y)), a + row + 1
+            codes, new = self._codes(rows.y, rows.weight)
+        if len(codes):
+            self._learn_known(rows, codes, a, out)
 
     def _scores_before(self, X: Matrix, keys: list[Hashable] | None) -> np.ndarray:
         """Scores of the next row, X (1, d), whose class is new."""
@@ -252,15 +253,14 @@ class OnlineClassifier(ClassifierMixin, OnlineEstimator):
         rows: Rows,
         codes: np.ndarray,
         a: int,
-        b: int,
         out: list[Part],
         before: list[Part] | None = None,
     ) -> None:
-        """Learn the rows a to b, of known classes; ``out`` gets the scores before each.
+        """Learn rows of known classes, from row a of the block on; ``out`` gets the scores before.
 
         ``before``: what a refusal also reports.
         """
-        X, _, weight, keys = rows.part(a, b)
+        X, _, weight, keys = rows
         known, counts, learned = self.classes_, self.class_counts_, weight > 0.0
         by_class = weight if self.class_weight is None else self._by_class(codes, weight)
         if len(known) < 2:
@@ -340,7 +340,7 @@ class OnlineClassifier(ClassifierMixin, OnlineEstimator):
             raise refused
         with signals_wait:
             self._undo_log.forget()
-            self._learn_known(one, np.array([code]), 0, 1, [])
+            self._learn_known(one, np.array([code]), 0, [])
 
     def _by_class(self, codes: np.ndarray, weight: np.ndarray) -> np.ndarray:
         """Row weights times ``class_weight``; "balanced" by the counts up to each row."""

@@ -51,7 +51,7 @@ class Learner(Protocol):
         self, d: int, y: np.ndarray, classes: Iterable[Hashable] | None, whole: bool
     ) -> None: ...
     def _check_classes(self, classes: Iterable[Hashable]) -> None: ...
-    def _learn_rows(self, rows: Rows, a: int, b: int, out: list[Any]) -> None: ...
+    def _learn_rows(self, rows: Rows, a: int, out: list[Any]) -> None: ...
     def _attach_predictions(self, error: DataError, out: list[Any]) -> None: ...
 
 
@@ -78,26 +78,22 @@ def learn(
         rows, error = _checked(learner, X, targets, sample_weight, whole, classes, groups)
         stop = len(rows.y) if error is None else error.row or 0
         at_once = learner.model_.rows_at_once if stop > FEW_AT_ONCE else FEW_AT_ONCE
-        # other models undo by themselves, and nothing but counts is learned beside them
-        log = learner._undo_log if learner.model_.cannot_diverge else None
+        # a whole fit is undone by what is around it; other models undo by themselves, and nothing
+        # but counts is learned beside them
+        log = learner._undo_log if learner.model_.cannot_diverge and not whole else None
         for a in range(0, stop, at_once):
-            b = min(a + at_once, stop)
+            piece = rows.part(a, min(a + at_once, stop))
             with signals_wait:
                 if log is not None:
-                    log.begin(learner, rows.X[a:b])
+                    log.begin(learner, 0, *piece)
                 try:
-                    learner._learn_rows(rows, a, b, out)
+                    learner._learn_rows(piece, a, out)
                 except BaseException as failure:
                     if log is not None:
                         if not isinstance(failure, DataError):
-                            log.replay(
-                                learner,
-                                lambda *of: learner._learn_rows(Rows(*of), 0, len(of[1]), []),
-                            )
+                            log.replay(learner, lambda *of: learner._learn_rows(Rows(*of), 0, []))
                         log.forget()
                     raise
-                if log is not None:
-                    log.note(*rows.part(a, b))
         if error is not None:
             learner._attach_predictions(error, out)
             raise error

@@ -76,8 +76,8 @@ class OnlineRegressor(RegressorMixin, OnlineEstimator):
     def _n_outputs(self, state: State) -> int:
         return 1
 
-    def _learn_rows(self, rows: Rows, a: int, b: int, out: list[np.ndarray]) -> None:
-        X, y, weight, keys = rows.part(a, b)
+    def _learn_rows(self, rows: Rows, a: int, out: list[np.ndarray]) -> None:
+        X, y, weight, keys = rows
         refused: DataError | None = None
         try:
             P = self.model_.learn(X, y, weight)

@@ -116,9 +116,13 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         """How many first rows the map is fitted on; 0 when it needs none."""
         return 0
 
-    def next_fit(self, n: int) -> int:
-        """The smallest number of first rows above n ≥ 0 at which a fit is due."""
-        return next_power_of_two(n)
+    def next_fit(self, n: int, last: int) -> tuple[int, int]:
+        """At how many first rows the fit after n ≥ 0 rows is due, and :meth:`rows_of_fit`.
+
+        The last fit is due at ``last`` rows.
+        """
+        due = min(next_power_of_two(n), last)
+        return due, self.rows_of_fit(due)
 
     def fit_first(self, X: np.ndarray) -> None:
         """Fit on the rows that came first, X (n, d) with n up to ``warmup_rows()``."""

@@ -84,9 +84,9 @@ class ClassMemory(Memory):
         memory, those of an expert without memory, and columns of the past.
         """
         out = np.empty((len(F), 2 + self.n_columns, F.shape[1]))
-        slots, fresh = self._find_room(keys, weight > 0.0)
+        slots, fresh, parts = self._arranged(keys, weight > 0.0)
         G = np.empty((loops.N_FEATURES,) * 2) if F.shape[1] >= MANY_CLASSES else None
-        for part, look in self._parts(weight > 0.0):
+        for part, look in parts:
             model = slots[part], fresh[part], self.past, self.mixture, self.P, self.W, G
             loops.learn(F[part], codes[part], weight[part], *model, out[part])
             if look:

@@ -139,8 +139,9 @@ class Gain(Stateful):
         self.sums: np.ndarray = np.zeros(3)
         #: losses without and with memory since then, and room for those up to the next test
         self._open, self._count = np.zeros((_SELDOM, 2)), 0
-        #: rows up to the last test
+        #: rows up to the last test, and from now to the next
         self.n_rows: int = 0
+        self.until_test: int = _OFTEN
 
     @property
     def open(self) -> np.ndarray:
@@ -152,26 +153,19 @@ class Gain(Stateful):
         self._count = len(losses)
         self._open[: self._count] = losses
 
-    @property
-    def _rows(self) -> int:
-        return _OFTEN if self.n_rows < _SELDOM else _SELDOM
-
-    def until_test(self) -> int:
-        """Rows up to the next test."""
-        return self._rows - self._count
-
     def add(self, without: np.ndarray, with_memory: np.ndarray) -> bool:
         """Add losses of the next rows, up to a test at most; True if it finds memory useful."""
         new = self._open[self._count : self._count + len(without)]
         new[:, 0], new[:, 1] = without, with_memory
         self._count += len(new)
-        if self._count < self._rows:
+        self.until_test -= len(new)
+        if self.until_test > 0:
             return False
         without, gain = self.open[:, 0], self.open[:, 0] - self.open[:, 1]
-        kept = _KEPT_OF_64 ** (self._rows / _OFTEN)
+        kept = _KEPT_OF_64 ** (self._count / _OFTEN)
         self.sums = kept * self.sums + [without.sum(), gain.sum(), gain @ gain]
         self.n_rows += self._count
-        self._count = 0
+        self._count, self.until_test = 0, _rows_between_tests(self.n_rows)
         loss, gained, squares = self.sums
         return bool(gained > _STANDARD_ERRORS * np.sqrt(squares) and gained > _SHARE * loss)
 
@@ -181,4 +175,12 @@ class Gain(Stateful):
         self.open[:] = np.ldexp(self.open, 2 * by)
 
     def check_state(self, state: State, sizes: dict[str, int]) -> None:
-        require(sizes["rows"] < _SELDOM, f"open: holds {sizes['rows']} rows")
+        period = _rows_between_tests(state["n_rows"])
+        require(sizes["rows"] < period, f"open: holds {sizes['rows']} rows")
+
+    def state_is_set(self) -> None:
+        self.until_test = _rows_between_tests(self.n_rows) - self._count
+
+
+def _rows_between_tests(n: int) -> int:
+    return _OFTEN if n < _SELDOM else _SELDOM

@@ -18,6 +18,7 @@ import numpy as np
 
 from onkel.memory.experts import Mixture, new_mixture
 from onkel.memory.regressions import begin
+from onkel.numerics.arrays import end_of_counted
 from onkel.state import (
     Array,
     Field,
@@ -213,29 +214,26 @@ class Memory(Stateful):
 
     def _parts(self, counts: np.ndarray) -> list[tuple[slice, bool]]:
         """Parts of rows (n,) between two looks, and whether one is due after each."""
-        if 0 < len(counts) < self._rows_until_look(self.n_rows):
-            return [(slice(0, len(counts)), False)]
-        learned, parts, done = np.cumsum(counts), [], 0
+        parts, done, n = [], 0, self.n_rows
         while done < len(counts):
-            before = int(learned[done - 1]) if done else 0
-            due = before + self._rows_until_look(self.n_rows + before)
-            end = int(np.searchsorted(learned, due)) + 1
-            parts.append((slice(done, min(end, len(counts))), end <= len(counts)))
-            done = end
+            due = n + self._rows_until_look(n)
+            part = slice(done, end_of_counted(counts, done, due - n))
+            n += int(np.count_nonzero(counts[part]))
+            parts.append((part, n == due))
+            done = part.stop
         return parts
 
-    def _find_room(
+    def _arranged(
         self, keys: list[Hashable] | None, counts: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Slots of rows, with room for them; see :meth:`Groups.learn`."""
-        if keys is None:
-            return self.groups.learn(None, counts)
+    ) -> tuple[np.ndarray, np.ndarray, list[tuple[slice, bool]]]:
+        """Slots of rows, with room for them, where one begins anew, and the :meth:`_parts`."""
         before = bool(self.groups.slots)
-        found = self.groups.learn(keys, counts)
-        if not before and self.groups.slots:
-            self._reset()
-        self._make_room()
-        return found
+        slots, fresh = self.groups.learn(keys, counts)
+        if keys is not None:
+            if not before and self.groups.slots:
+                self._reset()
+            self._make_room()
+        return slots, fresh, self._parts(counts)
 
     def _make_room(self) -> None:
         self.past = grown(self.past, self._own, self.groups.n_slots)

@@ -99,11 +99,12 @@ class ValueMemory(Memory):
         memory, that of an expert without memory, and columns of the past.
         """
         out = np.empty((len(f), 2 + self.n_columns))
-        slots, fresh = self._find_room(keys, weight > 0.0)
+        slots, fresh, parts = self._arranged(keys, weight > 0.0)
         rows = np.column_stack([f, y, weight, slots, fresh])
         done = 0
         while done < len(rows):
-            done += self._learn_until_far(rows[done:], out[done:])
+            done += self._learn_until_far(rows[done:], out[done:], parts)
+            parts = self._parts(rows[done:, 2] > 0.0)
         return out
 
     def _make_room(self) -> None:
@@ -116,9 +117,11 @@ class ValueMemory(Memory):
         """Whether there is a unit."""
         return bool(self.unit[1] > 0.0)
 
-    def _learn_until_far(self, rows: np.ndarray, out: np.ndarray) -> int:
-        """Learn rows (n, 5) up to the first far from the unit; returns how many."""
-        for part, look in self._parts(rows[:, 2] > 0.0):
+    def _learn_until_far(
+        self, rows: np.ndarray, out: np.ndarray, parts: list[tuple[slice, bool]]
+    ) -> int:
+        """Learn rows (n, 5), in parts, up to the first far from the unit; returns how many."""
+        for part, look in parts:
             y, weight = rows[part, 1], rows[part, 2]
             far = (np.abs(y - self.unit[0]) > _FAR * self.unit[1]) & (weight > 0.0)
             if self.begun and far.any():

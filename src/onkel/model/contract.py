@@ -11,7 +11,7 @@ from onkel.errors import DivergenceError, MergeError
 from onkel.losses import Loss
 from onkel.model.transaction import RowLog
 from onkel.model.warmup import Warmup
-from onkel.numerics.arrays import as_dense
+from onkel.numerics.arrays import as_dense, end_of_counted, next_power_of_two
 from onkel.numerics.notices import working
 from onkel.numerics.threads import one_blas_thread
 from onkel.rules import base as places
@@ -60,6 +60,8 @@ class Model(Stateful):
     warmup: Warmup | None
     #: whether every row with finite squares leaves the model finite
     cannot_diverge = False
+    #: whether every row moves the features, too
+    moves_features = False
 
     def __init__(self, rule: Rule | None, loss: Loss, epsilon: float, n_outputs: int) -> None:
         self.rule = rule
@@ -100,7 +102,10 @@ class Model(Stateful):
         raise NotImplementedError
 
     def _learn_in_order(self, X: Matrix, y: np.ndarray, weight: np.ndarray, P: np.ndarray) -> None:
-        """Learn the rows in order; P (n, K) gets the scores before each."""
+        """Learn the rows in order; P (n, K), which is 0, gets the scores before each.
+
+        Before a model is :attr:`ready` nothing is learned.
+        """
         raise NotImplementedError
 
     def add_output(self, position: int) -> None:
@@ -140,7 +145,10 @@ class Model(Stateful):
         raise NotImplementedError
 
     def few_weights(self) -> list[np.ndarray] | None:
-        """The arrays that learning writes to, if these are a few vectors; else None."""
+        """The arrays that learning writes to, if these are a few vectors; else None.
+
+        The first holds all numbers that enter the scores, unless :attr:`moves_features`.
+        """
         return None
 
     # ---- one row -------------------------------------------------------------------------------
@@ -188,7 +196,7 @@ class Model(Stateful):
         few = self.few_weights()
         before = None if few is None else [(values, values.copy()) for values in few]
         if before is None:
-            self.undo_log.begin(self, X, self.n_outputs)
+            self.undo_log.begin(self, self.n_outputs, X, y, weight)
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
             try:
                 P = self.learn_rows(X, y, weight)
@@ -199,9 +207,7 @@ class Model(Stateful):
                 self._rewind(before)
                 self.undo_log.forget()
                 raise
-            if P is not None and np.isfinite(P).all() and self.is_finite():
-                if before is None:
-                    self.undo_log.note(X, y, weight)
+            if P is not None and np.isfinite(P).all() and self._stayed_finite(before):
                 return P
             row, P = self._up_to_the_last_good(before, P, X, y, weight)
         self.undo_log.forget()
@@ -220,7 +226,7 @@ class Model(Stateful):
                 P = self.learn_rows(X[:n], y[:n], weight[:n])
             except (ArithmeticError, ValueError):
                 return None
-            return P if np.isfinite(P).all() and self.is_finite() else None
+            return P if np.isfinite(P).all() and self._stayed_finite(before) else None
 
         n = X.shape[0]
         good, bad = 0, n
@@ -236,6 +242,12 @@ class Model(Stateful):
         scores = learned(good)
         assert scores is not None
         return good, scores
+
+    def _stayed_finite(self, before: Before) -> bool:
+        """Whether all numbers that enter the scores are finite."""
+        if before is None or self.moves_features:
+            return self.is_finite()
+        return bool(np.isfinite(before[0][0].sum()))
 
     def _rewind(self, before: Before) -> None:
         """Set the model back to what it was before this block."""
@@ -259,10 +271,9 @@ class Model(Stateful):
     def _warm_up(self, X: Matrix, y: np.ndarray, weight: np.ndarray, P: np.ndarray, a: int) -> int:
         """Learn rows from a to the next refit with the provisional fit, then refit and replay."""
         assert self.warmup is not None
-        b, due = self.warmup.until_refit(weight, a)
-        self._go_ahead(due)
-        if self.ready:
-            self._learn_in_order(X[a:b], y[a:b], weight[a:b], P[a:b])
+        due = self._next_fit()
+        b = end_of_counted(weight, a, due - self.warmup.count)
+        self._learn_in_order(X[a:b], y[a:b], weight[a:b], P[a:b])
         self.warmup.keep(as_dense(X[a:b]), y[a:b], weight[a:b])
         if self.warmup.count == due:
             self.refit()
@@ -275,11 +286,13 @@ class Model(Stateful):
     def consolidate(self) -> None:
         """Fit once more on all rows that are kept, where that may help, and replay them."""
 
-    def _go_ahead(self, due: int) -> None:
-        """Do part of the next fit, due at ``due`` rows, ahead of time, if the map allows it.
+    def _next_fit(self) -> int:
+        """How many first rows there are at the next fit; part of it may be made ahead of time.
 
         Asked when the next row comes: after the last row of a file nothing is done in vain.
         """
+        assert self.warmup is not None
+        return min(next_power_of_two(self.warmup.count), self.warmup.n_rows)
 
     def refit(self) -> None:
         """Fit on the first rows that have come and replay them; does nothing after the warm-up."""

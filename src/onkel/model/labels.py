@@ -13,17 +13,10 @@ import math
 
 import numpy as np
 
+from onkel.numerics.arrays import targets_of
+
 #: columns of targets in a fit, at most: so a fit for a thousand classes costs no more
 MOST_COLUMNS = 64
-
-
-def targets_of(y: np.ndarray, n_outputs: int) -> np.ndarray:
-    """Targets (n, K) as numbers: y itself, or the indicators of the classes."""
-    if n_outputs == 1:
-        return y[:, None]
-    Y = np.zeros((len(y), n_outputs))
-    Y[np.arange(len(y)), y.astype(np.intp)] = 1.0
-    return Y
 
 
 def targets_of_fit(y: np.ndarray, n_outputs: int, seed: int) -> np.ndarray:

@@ -103,36 +103,40 @@ class RowLog:
         self._kept: dict[str, object] | None = None
         self._blocks: list[tuple[Any, ...]] = []
         self._shape: tuple[int, ...] = ()
-        self._rows, self._bytes = 0, 0
+        self._rows, self._bytes, self._learned = 0, 0, 0
         self._period, self._most_bytes = self.least, 0
 
-    def begin(self, owner: object, X: Matrix, n_outputs: int = 0) -> None:
-        """Take a snapshot, unless a recent one has the same number of outputs and columns."""
+    def begin(
+        self, owner: object, n_outputs: int, X: Matrix, *more: np.ndarray | list[Hashable] | None
+    ) -> None:
+        """Log the rows X that are learned next, and what comes with them.
+
+        A snapshot is taken first, unless a recent one has the same number of outputs and columns.
+        """
         whole = self._rows + X.shape[0] > self._period or self._bytes > self._most_bytes
         shape = n_outputs, X.shape[1]
-        if self._kept is not None and not whole and self._shape == shape:
-            return
-        self.forget()
-        self._kept, self._shape = snapshot(owner), shape
-        size = _nbytes(self._kept)
-        self._period = max(self.least, size // self.bytes_a_row)
-        self._most_bytes = max(size, 1 << 20)
-
-    def note(self, X: Matrix, *more: np.ndarray | list[Hashable] | None) -> None:
-        """Log rows that were learned, and what else, as long as the snapshot may be needed."""
-        if self._rows + X.shape[0] >= self._period:
+        if self._kept is None or whole or self._shape != shape:
             self.forget()
-            return
+            self._kept, self._shape = snapshot(owner), shape
+            size = _nbytes(self._kept)
+            self._period = max(self.least, size // self.bytes_a_row)
+            self._most_bytes = max(size, 1 << 20)
+        self._learned = len(self._blocks)
         self._rows += X.shape[0]
-        self._bytes += X.nbytes if isinstance(X, np.ndarray) else 2 * X.data.nbytes
-        self._blocks.append(tuple(None if part is None else part.copy() for part in (X, *more)))
+        if self._rows < self._period:
+            # else the next rows begin with a snapshot
+            self._bytes += X.nbytes if isinstance(X, np.ndarray) else 2 * X.data.nbytes
+            self._blocks.append(tuple(None if of is None else of.copy() for of in (X, *more)))
 
     def replay(self, owner: object, learn: Callable[..., object]) -> None:
-        """Set the owner back to the snapshot, and learn the rows since once more."""
+        """Set the owner back to the snapshot, and learn the rows between it and the last once more.
+
+        The last rows are those that :meth:`begin` was called for.
+        """
         assert self._kept is not None
         # a copy, as the rows may be learned once more
         restore(owner, _copied(owner, self._kept))
-        for block in self._blocks:
+        for block in self._blocks[: self._learned]:
             learn(*block)
 
 

@@ -9,7 +9,6 @@ work. A map may have a denser schedule of its own.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from typing import ClassVar
 
@@ -17,7 +16,7 @@ import numpy as np
 
 from onkel.annotations import DTypeLike
 from onkel.model.labels import with_class
-from onkel.numerics.arrays import next_power_of_two, with_zero_columns
+from onkel.numerics.arrays import with_zero_columns
 from onkel.state import Array, Fields, Sizes, State, Stateful, Whole, require
 
 #: with a larger weight the other rows would be lost in rounding
@@ -100,39 +99,16 @@ class RowStore(Stateful):
 
 
 class Warmup(RowStore):
-    """Rows X (n, d) with positive weight, kept until there are ``n_rows`` of them.
+    """Rows X (n, d) with positive weight, kept until there are ``n_rows`` of them."""
 
-    After n rows the next fit is due at ``next_fit(n)`` rows, or at ``n_rows``.
-    """
-
-    def __init__(
-        self,
-        n_rows: int,
-        d: int,
-        dtype: DTypeLike,
-        next_fit: Callable[[int], int] = next_power_of_two,
-    ) -> None:
+    def __init__(self, n_rows: int, d: int, dtype: DTypeLike) -> None:
         super().__init__(d, dtype)
         self.n_rows: int = n_rows
-        self.next_fit: Callable[[int], int] = next_fit
 
     @property
     def complete(self) -> bool:
         """True when all rows of the warm-up have come."""
         return self.count >= self.n_rows
-
-    @property
-    def due(self) -> int:
-        """How many rows there are at the next fit."""
-        return min(self.next_fit(self.count), self.n_rows)
-
-    def until_refit(self, weight: np.ndarray, start: int) -> tuple[int, int]:
-        """End of the rows from ``start`` to the next refit, if reached, and when that is due."""
-        due, counted = self.due, np.flatnonzero(weight[start:] > 0.0)
-        missing = due - self.count
-        if counted.size < missing:
-            return len(weight), due
-        return start + int(counted[missing - 1]) + 1, due
 
     def keep(self, X: np.ndarray, y: np.ndarray, weight: np.ndarray) -> None:
         """Take the rows of positive weight."""

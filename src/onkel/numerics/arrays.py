@@ -1,4 +1,4 @@
-"""Arrays as the learners take them: rows made dense, labels of any library, and sizes."""
+"""Arrays as the learners take them: rows made dense, labels as targets, and sizes."""
 
 from __future__ import annotations
 
@@ -63,6 +63,21 @@ def inserted(A: np.ndarray, position: int, value: ArrayLike = 0.0) -> np.ndarray
 def with_zero_columns(S: np.ndarray, n: int) -> np.ndarray:
     """Rows (m, d) with n columns of zeros after their own."""
     return np.pad(S, [(0, 0), (0, n)]) if n else S
+
+
+def end_of_counted(weight: np.ndarray, start: int, n: int) -> int:
+    """Where n rows from ``start`` on end that have a weight above 0; the end of all at most."""
+    counted = np.flatnonzero(weight[start:] > 0.0) if len(weight) - start >= n else ()
+    return start + int(counted[n - 1]) + 1 if len(counted) >= n else len(weight)
+
+
+def targets_of(y: np.ndarray, n_outputs: int) -> np.ndarray:
+    """Targets (n, K) as numbers: y itself, or the indicators of the classes."""
+    if n_outputs == 1:
+        return y[:, None]
+    Y = np.zeros((len(y), n_outputs))
+    Y[np.arange(len(y)), y.astype(np.intp)] = 1.0
+    return Y
 
 
 def as_values(values: object) -> np.ndarray:

@@ -185,6 +185,10 @@ class BudgetModel(SupportModel):
         return ((self.total[:, : self.size] + pending * A) / rows).astype(self.dtype)
 
     def _learn_in_order(self, X: Matrix, y: np.ndarray, weight: np.ndarray, P: np.ndarray) -> None:
+        if self.warmup is not None and not self.ready:
+            return
+        limit = -1 if self.limit is None else self.limit
+        limits = Limits(self.budget.number(self.dtype), limit, self.budget_par, self.track)
         a = 0
         while a < X.shape[0]:
             b = min(a + self._block_rows(), X.shape[0])
@@ -192,7 +196,7 @@ class BudgetModel(SupportModel):
             self._reserve(b - a)
             q = np.asarray(self.kernel.diagonal(part, self.gamma_), dtype=np.float64)
             rows = Rows(self.panel(part), q, y[a:b], weight[a:b], P[a:b])
-            self._learn(part, rows, self._slots(b - a))
+            self._learn(part, rows, self._slots(b - a), limits)
             # what a sub-block changed is no part of the model, which knows no sub-blocks
             self.counts[CHANGED] = 0
             a = b
@@ -201,7 +205,7 @@ class BudgetModel(SupportModel):
         m = self.size if self.limit is None else self.limit
         return min(max(m // 2, _FEWEST_ROWS), MOST_ROWS)
 
-    def _learn(self, X: np.ndarray, rows: Rows, slots: Slots) -> None:
+    def _learn(self, X: np.ndarray, rows: Rows, slots: Slots, limits: Limits) -> None:
         """Learn the rows X (n, d) of a sub-block in order."""
         raise NotImplementedError(f"{type(self).__name__} has no loop")
 
@@ -212,10 +216,6 @@ class BudgetModel(SupportModel):
         return Slots(
             self.A, self.info, self.gram, self.outputs, self.rng, self.counts, changes, *sums
         )
-
-    def _limits(self) -> Limits:
-        limit = -1 if self.limit is None else self.limit
-        return Limits(self.budget.number(self.dtype), limit, self.budget_par, self.track)
 
     def _keep_rows(self, X: np.ndarray, rows: Rows, slots: Slots) -> None:
         """Copy the rows that filled slots in this sub-block into S."""

@@ -19,7 +19,7 @@ from onkel.state import Array, Fields, Part
 from onkel.support.budget import Budget
 from onkel.support.model import BudgetModel
 from onkel.support.removal.choices import smallest_slot
-from onkel.support.slots import CHANGED, REMOVED, SIZE, Rows, Slots, catch_up, place, score
+from onkel.support.slots import CHANGED, REMOVED, SIZE, Limits, Rows, Slots, catch_up, place, score
 from onkel.support.update import scale_by, update_of
 
 
@@ -226,7 +226,7 @@ class TransferModel(BudgetModel):
         # each row fills a slot, each removal moves one; there are n + n_transfer removals at most
         return super()._slots(2 * n_changes + int(self.budget.n_transfer))
 
-    def _learn(self, X: np.ndarray, rows: Rows, slots: Slots) -> None:
+    def _learn(self, X: np.ndarray, rows: Rows, slots: Slots, limits: Limits) -> None:
         carried = Carried(self.carried, self.features.features(X), self.features._turns)
         k = int(self.budget.n_transfer)
-        learn_transfer(rows, X, self.S, slots, carried, self._limits(), k, self.context())
+        learn_transfer(rows, X, self.S, slots, carried, limits, k, self.context())

@@ -84,7 +84,11 @@ class FitSchedule(FeatureMap):
         kept = min(self.n_warmup, 2 ** int(math.log2(max(fitting, self.n_components, 2))))
         return max(kept, min(self.n_components, self.n_warmup))
 
-    def next_fit(self, n: int) -> int:
+    def next_fit(self, n: int, last: int) -> tuple[int, int]:
+        due = min(self._due_after(n), last)
+        return due, self.rows_of_fit(due)
+
+    def _due_after(self, n: int) -> int:
         """Powers of two; at few rows, and until all landmarks are there, also some between."""
         if self._owing and self._owed_by(n + 1):
             return self._owed_at
@@ -182,7 +186,7 @@ class FitSchedule(FeatureMap):
         last = self.warmup_rows() if last is None else last
         work, due = 0, start
         while due < min(end, last):
-            due = min(self.next_fit(due), last)
+            due = min(self._due_after(due), last)
             if due <= end and self.fit_is_due(due):
                 work += self.work_of_fit(due)
         return (end - start) * self.work_of_row(), work

@@ -43,6 +43,7 @@ from onkel.support.slots import (
     CHANGED,
     REMOVED,
     SIZE,
+    Limits,
     Rows,
     Slots,
     catch_up,
@@ -220,7 +221,7 @@ class ExchangeModel(BudgetModel):
             "inverse": Array(dtype=np.float64, shape=(m, m)),
         }
 
-    def _learn(self, X: np.ndarray, rows: Rows, slots: Slots) -> None:
+    def _learn(self, X: np.ndarray, rows: Rows, slots: Slots, limits: Limits) -> None:
         done, ahead_rows = 0, _AHEAD_ROWS
         while done < len(X):
             removed, first = int(self.counts[REMOVED]), done
@@ -229,7 +230,7 @@ class ExchangeModel(BudgetModel):
             n_ahead = ahead_rows if self._often else 0
             ahead = look_ahead(self.inverse, rows.panel, changed, done, n_ahead)
             inverse = Inverse(self.inverse, new_terms(self.inverse), ahead)
-            done = learn_exchange(rows, slots, inverse, self._limits(), self.context(), first)
+            done = learn_exchange(rows, slots, inverse, limits, self.context(), first)
             ahead_rows = min(done - first, _MOST_AHEAD)
             if self.budget.needs_inverse():
                 if is_worn(removed, int(self.counts[REMOVED]), self.limit):

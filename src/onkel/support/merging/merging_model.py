@@ -32,7 +32,7 @@ from onkel.support.merging.merge_rows import (
     store,
 )
 from onkel.support.model import BudgetModel
-from onkel.support.slots import REMOVED, SIZE, Rows, Slots, score
+from onkel.support.slots import REMOVED, SIZE, Limits, Rows, Slots, score
 from onkel.support.stored_rows import SLOTS
 from onkel.support.update import onto_ball, scale_by, update_of
 
@@ -174,8 +174,8 @@ class MergingModel(BudgetModel):
     def support(self) -> np.ndarray:
         return super().support.astype(self.dtype)
 
-    def _learn(self, X: np.ndarray, rows: Rows, slots: Slots) -> None:
-        learn_merging(rows, X, self.S, slots, self._limits(), degradation_table(), self.context())
+    def _learn(self, X: np.ndarray, rows: Rows, slots: Slots, limits: Limits) -> None:
+        learn_merging(rows, X, self.S, slots, limits, degradation_table(), self.context())
 
     def panel(self, X: np.ndarray) -> np.ndarray:
         """γ‖x - s‖², (n, slots + n), of rows X (n, d) with every slot and with themselves.

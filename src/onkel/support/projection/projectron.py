@@ -29,7 +29,7 @@ from onkel.state import Array
 from onkel.support.budget import N_PARAMETERS, Budget
 from onkel.support.model import MOST_ROWS, BudgetModel
 from onkel.support.projection.coordinates import new_coordinates, solve
-from onkel.support.slots import CHANGED, REMOVED, SIZE, Rows, Slots, place, score
+from onkel.support.slots import CHANGED, REMOVED, SIZE, Limits, Rows, Slots, place, score
 from onkel.support.stored_rows import SLOTS
 from onkel.support.update import direction_sums, onto_ball, scale_by
 
@@ -262,10 +262,10 @@ class ProjectionModel(BudgetModel):
         out = scratch("panel", (len(X), self.size), self.dtype)
         return np.asarray(self.kernel.ordered_gram(X, self.S, self.gamma_, out), self.dtype)
 
-    def _learn(self, X: np.ndarray, rows: Rows, slots: Slots) -> None:
+    def _learn(self, X: np.ndarray, rows: Rows, slots: Slots, limits: Limits) -> None:
         m = self.size
         Z = scratch("coordinates", (len(X), len(self.S)), self.dtype)
         Z[:, :m] = rows.panel[:, :m]
         solve(Z, m, self.factor)
-        learn_projection(rows, slots, Basis(Z, self.factor), self._limits(), self.context())
+        learn_projection(rows, slots, Basis(Z, self.factor), limits, self.context())
         self._keep_rows(X, rows, slots)

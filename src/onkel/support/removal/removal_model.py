@@ -37,6 +37,7 @@ from onkel.support.slots import (
     REMOVAL,
     REMOVED,
     SIZE,
+    Limits,
     Rows,
     Slots,
     catch_up,
@@ -202,9 +203,9 @@ class RemovalModel(BudgetModel):
             arrays["gram"] = Array(dtype=self.dtype, shape=(2, SLOTS))
         return arrays
 
-    def _learn(self, X: np.ndarray, rows: Rows, slots: Slots) -> None:
+    def _learn(self, X: np.ndarray, rows: Rows, slots: Slots, limits: Limits) -> None:
         if not self.budget.recomputes(self.par):
-            learn_removal(rows, slots, self._limits(), self.context())
+            learn_removal(rows, slots, limits, self.context())
             self._keep_rows(X, rows, slots)
             return
         X = X.astype(self.dtype, copy=False)
@@ -226,7 +227,7 @@ class RemovalModel(BudgetModel):
                 self.gram[REMOVAL, : len(S)] = row[0]
 
         with python_function(recompute) as address:
-            learn_removal(rows, slots._replace(recompute=address), self._limits(), self.context())
+            learn_removal(rows, slots._replace(recompute=address), limits, self.context())
         self._keep_rows(X, rows, slots)
 
     def _growth(self, before: np.ndarray, S: np.ndarray) -> float:

@@ -167,7 +167,7 @@ class TwinModel(SupportModel):
         super().add_output(position)
 
     def _learn_in_order(self, X: Matrix, y: np.ndarray, weight: np.ndarray, P: np.ndarray) -> None:
-        for a in range(0, X.shape[0], MOST_ROWS):
+        for a in range(0, X.shape[0] if self.ready else 0, MOST_ROWS):
             part = slice(a, min(a + MOST_ROWS, X.shape[0]))
             self._reserve(part.stop - a)
             twins = Twins(*(getattr(self, name) for name in Twins._fields))
