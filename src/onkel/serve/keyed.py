@@ -107,6 +107,8 @@ class KeyedModels:
                     "folder of these models"
                 )
         except BaseException:
+            if "_file" in vars(self):
+                self._file.close()
             journal.close()
             raise
 
@@ -289,6 +291,8 @@ class _Table:
             about = dict(self._db.execute("SELECT name, value FROM about"))
             self.known = {key for (key,) in self._db.execute("SELECT key FROM models")}
         except sqlite3.Error as error:
+            if "_db" in vars(self):
+                self._db.close()
             raise ModelFileError(f"{path}: cannot be used as a file of models: {error}") from None
         self._path = path
         self.template: bytes = about["template"]
