@@ -29,8 +29,9 @@ _NOT_NEEDED = {
     "sklearn.utils.fixes": ("pandas", "scipy.stats"),
     "sklearn.utils.validation": _TABLES,
     "sklearn.utils._indexing": _TABLES,
-    # these two copy each name of NumPy
+    # these copy each name of NumPy; the last two are of SciPy 1.18 and of earlier ones
     "sklearn.externals.array_api_compat.numpy": _SELDOM,
+    "scipy._external.array_api_compat.numpy": _SELDOM,
     "scipy._lib.array_api_compat.numpy": _SELDOM,
     "scipy.optimize._shgo": ("scipy.spatial",),
     "numba.core.config": ("yaml",),

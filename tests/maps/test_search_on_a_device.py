@@ -93,8 +93,9 @@ def test_learners_of_both_devices_predict_alike(learner, on_device, monkeypatch)
     before = [model.predict_then_learn(X[:2100], y[:2100]) for model in (here, there)]
     assert np.abs(here.map_.landmarks_ - X[:30]).max() > 0.1
     np.testing.assert_allclose(there.map_.landmarks_, here.map_.landmarks_, atol=1e-6)
-    np.testing.assert_allclose(*before, atol=1e-6)
-    np.testing.assert_allclose(there.predict(X[2100:]), here.predict(X[2100:]), atol=1e-6)
+    # the slopes of f at its landmarks are several times 1: so much more may predictions differ
+    np.testing.assert_allclose(*before, atol=1e-5)
+    np.testing.assert_allclose(there.predict(X[2100:]), here.predict(X[2100:]), atol=1e-5)
 
 
 def in_float32(of):
