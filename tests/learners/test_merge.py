@@ -93,7 +93,9 @@ def test_default_is_near_one_pass(kind):
     sample = kind(n_components=40).fit(X[:1024], y[:1024]).fix_map()
     one = copy.deepcopy(sample).partial_fit(X[1024:5000], y[1024:5000])
     many = merged(sample, X[1024:5000], y[1024:5000], 4)
-    np.testing.assert_allclose(many.coef_, one.coef_, rtol=1e-4, atol=1e-5)
+    # kernels are wide: weights of thousands cancel, and rounding leaves their sum f alone as it is
+    Z = one.map_.transform(X)
+    np.testing.assert_allclose(Z @ many.coef_.T, Z @ one.coef_.T, atol=1e-5)
     score, wanted = many.score(X[5000:], y[5000:]), one.score(X[5000:], y[5000:])
     assert score > 0.8
     assert abs(score - wanted) < 0.005
