@@ -9,7 +9,6 @@ import pytest
 from scipy.sparse import csr_array
 
 from onkel import OnlineKernelClassifier, OnlineKernelRegressor
-from onkel.default import corrected_by_cells
 from onkel.default.bins import PairBins
 from onkel.default.cells import ROWS, PairCells, find_bins, residuals_with_class
 
@@ -344,31 +343,3 @@ def test_a_saved_learner_goes_on_while_a_late_column_gets_cells(stop):
     predicted = [of.predict_then_learn(X[stop:], y[stop:]) for of in (model, copied)]
     np.testing.assert_array_equal(*predicted)
     assert len(model.model_.current.stages) == 4 or model.changes_
-
-
-@pytest.mark.parametrize("learner", [OnlineKernelRegressor, OnlineKernelClassifier])
-def test_cells_learn_the_same_beside_least_squares_and_after_it(learner, monkeypatch):
-    X, R, weight = rows(5000)
-    # where all count, least squares learns the same sub-blocks
-    weight += 1.0
-    y = R[:, 0] if learner is OnlineKernelRegressor else (R[:, 0] > 0.0).astype(int)
-    found, spans = [], []
-    some_rows = corrected_by_cells.CorrectedModel._some_rows
-
-    def noted(model, n):
-        spans.append(some_rows(model, n))
-        return spans[-1]
-
-    monkeypatch.setattr(corrected_by_cells.CorrectedModel, "_some_rows", noted)
-    for threads, few in ((1, 256), (2, 256), (1, 10**9)):
-        monkeypatch.setattr(corrected_by_cells, "_FEW_ROWS", few)
-        monkeypatch.setattr("onkel.numerics.threads.n_threads", lambda threads=threads: threads)
-        model = learner(n_components=30, speed="fast", restart=False)
-        model.partial_fit(X[:1300], y[:1300], sample_weight=weight[:1300])
-        p = model.predict_then_learn(X[1300:], y[1300:], sample_weight=weight[1300:])
-        found.append((p, model.coef_, model.predict(X)))
-        assert all(stage.sums[ROWS] > 0 for stage in model.model_.stages)
-    assert max(map(len, spans)) > 2
-    for other in found[1:]:
-        for mine, its in zip(found[0], other, strict=True):
-            np.testing.assert_array_equal(mine, its)

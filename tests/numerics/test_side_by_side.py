@@ -117,55 +117,6 @@ def test_what_no_thread_has_time_for_is_done_by_the_caller(two_cores):
         assert all(future.result() for future in waiting)
 
 
-def test_works_in_order_go_beside_the_caller(two_cores):
-    begun, go, done = threading.Event(), threading.Event(), []
-
-    def first():
-        begun.set()
-        # a single thread would never end
-        assert go.wait(10)
-        done.append(1)
-
-    with threads.one_blas_thread():
-        works = threads.InOrder()
-        works.do(first)
-        assert begun.wait(10)
-        go.set()
-        works.do(lambda: done.append(2))
-        works.wait()
-        works.wait()
-    assert done == [1, 2]
-
-
-def test_works_in_order_raise_where_they_are_waited_for_and_are_done_by_the_caller_else(two_cores):
-    def fails():
-        raise RuntimeError("of a work")
-
-    busy, seen = threading.Event(), []
-    with threads.one_blas_thread():
-        works = threads.InOrder()
-        works.do(fails)
-        with pytest.raises(RuntimeError, match="of a work"):
-            works.wait()
-        works.do(fails)
-        with pytest.raises(RuntimeError, match="of a work"):
-            works.do(lambda: seen.append(0))
-        waiting = [threads.helpers().submit(busy.wait, 10) for _ in range(8)]
-        works.do(lambda: seen.append(threading.current_thread()))
-        assert seen == []
-        works.wait()
-        assert seen == [threading.current_thread()]
-        busy.set()
-        assert all(future.result() for future in waiting)
-
-
-def test_on_one_thread_works_in_order_are_done_at_once():
-    works, seen = threads.InOrder(), []
-    works.do(lambda: seen.append(threading.current_thread()))
-    assert seen == [threading.current_thread()]
-    works.wait()
-
-
 def counting(most, beside, seen):
     for i in range(most):
         seen.append((most, i, threading.get_ident()))

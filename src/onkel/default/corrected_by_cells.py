@@ -20,8 +20,7 @@ has a share in the sum (:mod:`onkel.default.linear_part`).
 from __future__ import annotations
 
 import math
-from functools import partial
-from itertools import pairwise, zip_longest
+from itertools import zip_longest
 from typing import Self
 
 import numpy as np
@@ -38,7 +37,6 @@ from onkel.maps.base import FeatureMap
 from onkel.merging import require_same
 from onkel.model.warmup import Warmup
 from onkel.numerics.arrays import as_dense, end_of_counted, next_power_of_two, targets_of
-from onkel.numerics.threads import InOrder, one_blas_thread
 from onkel.rules.base import Rule
 from onkel.rules.second_order import ExactScalars
 from onkel.state import Array, State, check, inside, require
@@ -50,9 +48,6 @@ _CELLS = 2
 # Forgetting factors of the stages; that of f multiplies them. The last is for late columns.
 _STAGE_FORGETTING = (1.0, 0.9998, 0.998, 1.0)
 _LATE = 3
-# Cells begin to learn rows after so many sub-blocks: two threads make the features of two. Fewer
-# rows than the next number are learned by one thread.
-_SUB_BLOCKS, _FEW_ROWS = 2, 256
 # Bytes for the rows kept for the choice. Where fewer than _FIRST_ROWS fit, there are no cells.
 _KEPT_BYTES = 16 << 20
 
@@ -78,9 +73,6 @@ class CorrectedModel(ExplicitModel):
     # ---- learning ------------------------------------------------------------------------------
 
     def learn(self, X: Matrix, y: np.ndarray, weight: np.ndarray) -> np.ndarray:
-        steady = self.choice is None and self.warmup is None and self.cannot_diverge
-        if steady and len(y) > _FEW_ROWS:
-            return self._learn_side_by_side(X, y, weight)
         P, Y = super().learn(X, y, weight), targets_of(y, self.n_outputs)
         done = 0
         while self.choice is not None and done < len(P):
@@ -97,30 +89,6 @@ class CorrectedModel(ExplicitModel):
             done = end
         self._correct(X[done:], Y[done:], weight[done:], P[done:])
         return P
-
-    def _learn_side_by_side(self, X: Matrix, y: np.ndarray, weight: np.ndarray) -> np.ndarray:
-        """As :meth:`learn`: the cells learn some rows while least squares learn the next."""
-        P = np.empty((len(y), self.n_outputs))
-        targets, cells = targets_of(y, self.n_outputs), InOrder()
-
-        def correct(rows: slice) -> None:
-            self._correct(X[rows], targets[rows], weight[rows], P[rows])
-
-        with one_blas_thread(len(y)):
-            try:
-                for rows in self._some_rows(len(y)):
-                    P[rows] = super().learn(X[rows], y[rows], weight[rows])
-                    cells.do(partial(correct, rows))
-            finally:
-                cells.wait()
-        return P
-
-    def _some_rows(self, n: int) -> list[slice]:
-        """n rows in parts that end where a sub-block of least squares ends."""
-        assert self.training is not None
-        ends = [end for _, end in self.training.sub_blocks(n)]
-        ends = [*ends[_SUB_BLOCKS - 1 : -1 : _SUB_BLOCKS], n]
-        return [slice(*part) for part in pairwise([0, *ends])]
 
     def _correct(self, X: Matrix, Y: np.ndarray, weight: np.ndarray, P: np.ndarray) -> None:
         """Add the corrections to f in P (n, K), stage by stage, and learn what each left of Y."""

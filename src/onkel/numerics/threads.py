@@ -3,10 +3,9 @@
 A block's matrix products take microseconds; handing them to a second thread costs more than it
 saves (measured: up to 50 times slower), so the learners run them on one. Meanwhile other threads
 can make the features of the next rows (:mod:`onkel.explicit.features_ahead`), or do a part of the
-same work (:func:`side_by_side`), or what follows from rows already learned (:class:`InOrder`). A
-learner uses as many threads as BLAS was given: ``OMP_NUM_THREADS=1``, or
-``threadpoolctl.threadpool_limits(1)``, stops that. Each thread has scratch memory of its own
-(:func:`scratch`).
+same work (:func:`side_by_side`). A learner uses as many threads as BLAS was given:
+``OMP_NUM_THREADS=1``, or ``threadpoolctl.threadpool_limits(1)``, stops that. Each thread has
+scratch memory of its own (:func:`scratch`).
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ import math
 import os
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor, wait
+from concurrent.futures import ThreadPoolExecutor, wait
 from functools import cache, partial
 from typing import Any, TypeVar
 
@@ -118,38 +117,6 @@ def side_by_side(works: Sequence[Callable[[], T]]) -> list[T]:
     finally:
         wait([future for future in futures if not future.cancel()])
     return found
-
-
-class InOrder:
-    """Works that another thread does, one after the other, while the caller goes on.
-
-    The caller does them itself where it may not use a second thread. Ask :meth:`wait` for the end.
-    """
-
-    def __init__(self) -> None:
-        self._work: Callable[[], object] | None = None
-        self._future: Future[object] | None = None
-
-    def do(self, work: Callable[[], object]) -> None:
-        """Begin the next work once the one before has ended; raises what that one raised."""
-        self.wait()
-        if n_threads() < 2:
-            work()
-            return
-        self._work = work
-        self._future = helpers().submit(contextvars.copy_context().run, work)
-
-    def wait(self) -> None:
-        """Return when all are done; raises what the last one raised."""
-        work, future = self._work, self._future
-        self._work = self._future = None
-        if work is None or future is None:
-            return
-        # what no thread has begun is done here
-        if future.cancel():
-            work()
-        else:
-            future.result()
 
 
 def in_halves(make: Callable[[int], T], n: int, most: int) -> Iterator[list[T]]:
