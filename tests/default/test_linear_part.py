@@ -10,7 +10,7 @@ import pytest
 from onkel import OnlineKernelClassifier, OnlineKernelRegressor, from_bytes, load, to_bytes
 from onkel.default.cells import ROWS
 from onkel.default.linear_part import LinearPart
-from onkel.model.labels import targets_of
+from onkel.numerics.arrays import targets_of
 
 pytestmark = pytest.mark.compiled
 

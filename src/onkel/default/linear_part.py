@@ -173,22 +173,19 @@ class LinearPart(Stateful):
 
     def add_output(self, position: int) -> None:
         """Make room for a class; one output of targets ±1 becomes two indicators."""
-        if self.b.shape[1] == 1:
+        from_signs = self.b.shape[1] == 1
+        self.b, self.W, self.targets = (
+            residuals_with_class(of, position) for of in (self.b, self.W, self.targets)
+        )
+        if from_signs:
             # an indicator is (1 ± y)/2; the products of the constant 1 are the last column of A
-            ones = 0.5 * self.A[:, -1:].astype(np.float64)
-            self.b = residuals_with_class(self.b, position) + _of_two(ones, position)
-            self.W = residuals_with_class(self.W, position)
+            self.b += _of_two(0.5 * self.A[:, -1:].astype(np.float64), position)
             self.W[-1] += _of_two(np.full((1, 1), 0.5), position)[0]
-            root = 0.5 * self.rows[:, -1:].astype(np.float64)
-            self.targets = residuals_with_class(self.targets, position) + _of_two(root, position)
+            self.targets += _of_two(0.5 * self.rows[:, -1:].astype(np.float64), position)
             # indicators differ half as much as signs, and there are two of them
             self.v *= 0.25
             self.missed *= 0.5
             self.sums[:ROWS] *= 0.5
-            return
-        self.b, self.W, self.targets = (
-            residuals_with_class(of, position) for of in (self.b, self.W, self.targets)
-        )
 
     # ---- models of several parts ---------------------------------------------------------------
 

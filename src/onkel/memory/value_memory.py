@@ -101,10 +101,10 @@ class ValueMemory(Memory):
         out = np.empty((len(f), 2 + self.n_columns))
         slots, fresh, parts = self._arranged(keys, weight > 0.0)
         rows = np.column_stack([f, y, weight, slots, fresh])
-        done = 0
+        done = self._learn_until_far(rows, out, parts)
         while done < len(rows):
-            done += self._learn_until_far(rows[done:], out[done:], parts)
             parts = self._parts(rows[done:, 2] > 0.0)
+            done += self._learn_until_far(rows[done:], out[done:], parts)
         return out
 
     def _make_room(self) -> None:

@@ -157,8 +157,7 @@ class LateLabels:
                 raise DataError(f"id {id!r}: comes twice among these rows")
             seen.add(id)
         model, ahead = self.model, self._waiting.ahead(None)
-        known = [_known(x, model) for x in rows] if model.keys.extra == "error" else list(rows)
-        predicted = model.predict_next(known, ahead).tolist()
+        predicted = model.predict_next([_known(x, model) for x in rows], ahead).tolist()
         for id, x, own in zip(ids, rows, predicted, strict=True):
             self._waiting.add(id, Waiting(dict(x), None, own))
         return list(predicted)
@@ -199,7 +198,7 @@ class LateLabels:
         """What the model's method says of a row (1, ...); None before the first learned row."""
         model, learner, more = self.model, self.model, {}
         if isinstance(model, StreamModel):
-            x, learner = _known(x, model) if model.keys.extra == "error" else x, model.estimator
+            x, learner = _known(x, model), model.estimator
         else:
             more = by_group(model, None if group is None else [group])
         if not is_fitted(learner):
@@ -340,8 +339,7 @@ class LateLabels:
 
     def _row(self, x: Any, group: Hashable) -> tuple[Any, Any]:
         """A copy of a row, and its group."""
-        usual = type(x) is dict and isinstance(self.model, StreamModel)
-        x = x.copy() if usual else _copied(x, self.model)
+        x = _copied(x, self.model)
         if group is None and isinstance(x, dict):
             group = x.get(self.model.settings.get("group"))
         return x, group
@@ -351,7 +349,9 @@ class LateLabels:
 
 
 def _known(x: Any, model: StreamModel) -> Any:
-    """A row without the columns that the model never had."""
+    """A row without the columns that the model never had, if it does not leave them out itself."""
+    if model.keys.extra != "error":
+        return x
     encoder = model.encoder
     if encoder is None or encoder.n_vector is not None:
         return x
@@ -376,6 +376,8 @@ def _copied(x: object, model: Any) -> Any:
         ``x`` is not one row.
     """
     takes_names = isinstance(model, StreamModel)
+    if takes_names and type(x) is dict:
+        return x.copy()
     if takes_names and isinstance(x, Mapping | NamedRow):
         return dict(x.items())
     found = _records(x) if takes_names and hasattr(x, "columns") else [_vector(x)]
