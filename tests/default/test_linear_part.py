@@ -110,6 +110,19 @@ def test_two_parts_of_a_stream_give_the_sums_of_the_whole():
     assert missed[0] < 1.01 * missed[1]
 
 
+def test_the_noise_of_two_parts_is_that_of_the_rows_whose_errors_they_have_summed(monkeypatch):
+    X, Y, P, weight = made(2000)
+    mine, other = begun(X, Y), begun(X, Y)
+    mine.learn(X[:700], Y[:700], P[:700], weight[:700])
+    other.learn(X[700:], Y[700:], P[700:], weight[700:])
+    rows = sum(of.n_rows - of.n_solved for of in (mine, other))
+    missed = mine.missed + other.missed
+    assert 0 < rows < other.n_rows
+    monkeypatch.setattr(LinearPart, "_solve", lambda part: None)
+    mine.take_in(other, None)
+    assert (mine.n_rows - mine.n_solved, mine.missed) == (rows, missed)
+
+
 @pytest.mark.parametrize("position", [0, 1, 2])
 def test_signs_become_indicators(position):
     X, Y, P, weight = made(600)

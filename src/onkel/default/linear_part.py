@@ -204,18 +204,15 @@ class LinearPart(Stateful):
         known = LinearPart(self.units, self.b.shape[1]) if origin is None else origin
         of_all = self, other, known
         kept = self.forgetting ** (other.n_rows - known.n_rows)
+        # the rows whose errors both have summed
+        since = sum(of.n_rows - of.n_solved for of in (self, other))
         sums = [of._whole_sums() for of in of_all]
         self.A, self.b = (joined(of, kept) for of in zip(*sums, strict=True))
         self.A = self.A.astype(np.float32)
         self.n_waiting, self.n_rows = 0, self.n_rows + other.n_rows - known.n_rows
-        self.missed, self.n_solved = self.missed + other.missed, self._since(other)
+        self.missed, self.n_solved = self.missed + other.missed, self.n_rows - since
         self.sums = self.sums + other.sums
         self._solve()
-
-    def _since(self, other: LinearPart) -> int:
-        """Where rows would have been solved whose errors both have summed."""
-        since = sum(of.n_rows - of.n_solved for of in (self, other))
-        return self.n_rows - since
 
     def _whole_sums(self) -> tuple[np.ndarray, np.ndarray]:
         """A and b with the rows that wait."""
