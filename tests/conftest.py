@@ -23,6 +23,9 @@ def pytest_addoption(parser):
     parser.addoption(
         "--quick", action="store_true", help="one case of every test, and no test marked slow"
     )
+    parser.addoption(
+        "--cuda", action="store_true", help="tests of a device use CuPy and the GPU of this machine"
+    )
 
 
 def pytest_collection_modifyitems(config, items):
@@ -82,14 +85,15 @@ def oracle():
 
 
 @pytest.fixture
-def on_device(monkeypatch):
-    """The device "cuda", whose array library is NumPy."""
+def on_device(monkeypatch, request):
+    """The device "cuda", whose array library is NumPy, or CuPy with ``--cuda``."""
     from tests.numerics.stand_in import Library
 
     from onkel.numerics import devices
 
     devices.device_named.cache_clear()
-    monkeypatch.setitem(devices._LIBRARIES, "cuda", Library)
+    if not request.config.getoption("--cuda"):
+        monkeypatch.setitem(devices._LIBRARIES, "cuda", Library)
     yield devices.device_named("cuda")
     devices.device_named.cache_clear()
 
