@@ -34,6 +34,10 @@ def _there(A):
 class Library:
     """What of the library is used."""
 
+    @property
+    def __dict__(self):
+        raise AssertionError("a library is no part of a model")
+
     @staticmethod
     def array(A):
         return np.array(A).view(There)

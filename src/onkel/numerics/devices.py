@@ -19,6 +19,9 @@ from onkel.annotations import DTypeLike
 class Device:
     """A memory for arrays, and the library ``xp`` that computes there."""
 
+    # no __dict__: what walks through the parts of a model stops here
+    __slots__ = ("name", "xp")
+
     def __init__(self, name: str, xp: Any) -> None:
         self.name: str = name
         self.xp: Any = xp
