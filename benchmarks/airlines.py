@@ -3,8 +3,6 @@
 The default regressor on minutes of delay, one pass, predicting before learning, on as many cores
 as there are. The memory is the most that the process has held so far, the flights themselves
 included. It no longer grows once the first rows, kept for the search, are freed.
-``--made 10000000`` learns so many made rows of 22 columns instead, and ``--device cuda`` makes the
-large products on a GPU.
 """
 
 from __future__ import annotations
@@ -17,11 +15,10 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from benchmarks.streams import BLOCK, nonlinear, shuffled
+from benchmarks.streams import BLOCK, shuffled
 from onkel import OnlineKernelRegressor, StreamModel
 from onkel.datasets import load
 from onkel.evaluation.run import PrequentialRun
-from onkel.numerics.devices import DEVICES
 
 EVERY = 1 << 18
 
@@ -48,24 +45,15 @@ def flights(in_time: bool) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         yield X[a : a + BLOCK], y[a : a + BLOCK]
 
 
-def made(n: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Blocks of n made rows, whose target is 0 or 1."""
-    for a in range(0, n, BLOCK):
-        yield nonlinear(min(BLOCK, n - a), seed=a)
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--in-time", action="store_true", help="by month, day and departure time")
-    parser.add_argument("--made", type=int, help="so many made rows instead of flights")
-    parser.add_argument("--device", default="cpu", choices=DEVICES)
     options = parser.parse_args()
-    learner = OnlineKernelRegressor(device=options.device)
-    run = PrequentialRun(StreamModel(learner), checkpoints="none")
+    run = PrequentialRun(StreamModel(OnlineKernelRegressor()), checkpoints="none")
     began, reported = time.perf_counter(), 0
     print("| rows | seconds | RMSE | most memory held, MB | model, MB |")
     print("|---:|---:|---:|---:|---:|")
-    for block in made(options.made) if options.made else flights(options.in_time):
+    for block in flights(options.in_time):
         run.step(block)
         if run.n_rows - reported >= EVERY:
             reported = run.n_rows
