@@ -26,10 +26,24 @@ def _run(code: str, *arguments: str) -> str:
 def test_the_learners_load_nothing_that_only_others_need():
     loaded = _run("""
         import onkel.learners, sys
-        print(sorted({"pandas", "scipy.stats", "narwhals", "numpy.ma", "numpy.testing"}
+        print(sorted({"pandas", "scipy.stats", "narwhals", "numpy.ma", "numpy.testing", "asyncio"}
                      & set(sys.modules)))
     """)
     assert loaded.strip() == "[]"
+
+
+@pytest.mark.parametrize("before", ["enable", "disable", "freeze"])
+def test_garbage_is_not_looked_for_while_libraries_are_imported(before):
+    looks, enabled, frozen = _run(f"""
+        import gc
+        gc.{before}()
+        state = gc.isenabled(), gc.get_freeze_count() > 0
+        looks = []
+        gc.callbacks.append(lambda phase, info: looks.append(info["generation"] == 2))
+        import onkel.learners
+        print(any(looks), gc.isenabled() == state[0], (gc.get_freeze_count() > 0) == state[1])
+    """).split()
+    assert (looks, enabled, frozen) == ("False", "True", "True")
 
 
 def test_a_text_file_is_learned_without_pandas(tmp_path):

@@ -11,6 +11,7 @@ line, where nobody asks for them, that is left out, too.
 
 from __future__ import annotations
 
+import gc
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -35,11 +36,15 @@ _NOT_NEEDED = {
     "scipy._lib.array_api_compat.numpy": _SELDOM,
     "scipy.optimize._shgo": ("scipy.spatial",),
     "numba.core.config": ("yaml",),
+    "joblib.memory": ("asyncio",),
 }
 
 
 # Numba makes thousands of errors while it looks for what a function means, and colours them
 _ABSENT = {"numba.core.errors": "colorama"}
+# These import all that the learners need. None of it is garbage: to look for any meanwhile would
+# take a seventh of the time.
+_LARGE = ("onkel.evaluation", "onkel.learners", "onkel.pipeline")
 
 
 class _StandIn(ModuleType):
@@ -116,6 +121,20 @@ def _without(module: ModuleType, execute: Callable[..., None]) -> None:
             sys.modules[name] = known
 
 
+def _uncollected(module: ModuleType, execute: Callable[..., None]) -> None:
+    collected = gc.isenabled()
+    gc.disable()
+    try:
+        execute(module)
+    finally:
+        if collected:
+            if not gc.get_freeze_count():
+                # all that there is counts as old now: the next look is not at it
+                gc.freeze()
+                gc.unfreeze()
+            gc.enable()
+
+
 def _without_docs(module: ModuleType, execute: Callable[..., None]) -> None:
     execute(module)
     own = vars(module)
@@ -126,7 +145,7 @@ def _without_docs(module: ModuleType, execute: Callable[..., None]) -> None:
 def install() -> None:
     """Watch for the imports that are still to come."""
     ways = dict.fromkeys(_NOT_NEEDED, _with_stand_ins) | dict.fromkeys(_ABSENT, _without)
-    sys.meta_path.insert(0, _Finder(ways))
+    sys.meta_path.insert(0, _Finder(ways | dict.fromkeys(_LARGE, _uncollected)))
 
 
 def leave_out_docs() -> None:

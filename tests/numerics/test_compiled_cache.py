@@ -94,6 +94,13 @@ def test_processes_that_compile_at_once_keep_a_file_each(folder, monkeypatch):
     assert len(list(Path(folder).rglob("*.nbc"))) == 2
 
 
+def test_a_loop_looks_for_its_place_when_it_is_compiled(folder):
+    loop = jit(twice)
+    assert not list(folder.iterdir())
+    loop(2)
+    assert list(folder.rglob("*.nbc"))
+
+
 CALLED = "from onkel.numerics.jit import jit_inline\n\n@jit_inline\ndef piece(x):\n    return {}\n"
 CALLING = (
     "import {0}\nfrom {0} import piece\nfrom onkel.numerics.jit import jit\n\n"
@@ -111,16 +118,30 @@ def test_a_loop_is_compiled_anew_where_another_file_has_changed(tmp_path, call):
         program = (
             "import of_loops; print(of_loops.loop(1), sum(of_loops.loop.stats.cache_hits.values()))"
         )
-        for _ in range(2):
-            env = os.environ | {
-                "NUMBA_CACHE_DIR": str(tmp_path / "kept"),
-                "PYTHONPATH": os.pathsep.join([str(tmp_path), *sys.path]),
-            }
-            run = subprocess.run(
-                [sys.executable, "-c", program], env=env, capture_output=True, text=True, check=True
-            )
-            results.append(run.stdout.split())
-    assert results == [["2", "0"], ["2", "1"], ["21", "0"], ["21", "1"]]
+        results += [_printed(program, tmp_path) for _ in range(2)]
+    assert results == ["2 0", "2 1", "21 0", "21 1"]
+
+
+def _printed(program, folder):
+    """What a program prints whose modules are in the folder."""
+    env = os.environ | {
+        "NUMBA_CACHE_DIR": str(folder / "kept"),
+        "PYTHONPATH": os.pathsep.join([str(folder), *sys.path]),
+    }
+    command = [sys.executable, "-c", program]
+    run = subprocess.run(command, env=env, capture_output=True, text=True, check=True)
+    return run.stdout.strip()
+
+
+def test_a_source_replaced_while_a_process_runs_is_compiled_anew(tmp_path):
+    """As when a package is upgraded: what the process compiles afterwards is of the old source."""
+    source = "from onkel.numerics.jit import jit\n\n@jit\ndef loop(x):\n    return x + {}\n"
+    file = tmp_path / "of_loops.py"
+    file.write_text(source.format(1))
+    program = "import of_loops, pathlib; {}; print(of_loops.loop(1))"
+    replace = f"pathlib.Path(of_loops.__file__).write_text({source.format(20)!r})"
+    assert _printed(program.format(replace), tmp_path) == "2"
+    assert _printed(program.format("0"), tmp_path) == "21"
 
 
 def test_a_piece_kept_on_disk_is_not_taken_for_a_loop(folder):

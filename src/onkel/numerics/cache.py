@@ -66,14 +66,20 @@ class CompiledFiles(IndexDataCacheFile):  # type: ignore[misc]
 
 
 def _stamps(py_func: Callable[..., object]) -> list[tuple[str, int, float]]:
-    """Name, size and time of each source file that is compiled into the function."""
-    found = []
-    for name in sorted({function.__code__.co_filename for function in _compiled_in(py_func)}):
-        at = Path(name)
-        if at.exists():
-            facts = at.stat()
-            found.append((at.name, facts.st_size, facts.st_mtime))
-    return found
+    """The stamp of each source file that is compiled into the function."""
+    files = {function.__code__.co_filename: function for function in _compiled_in(py_func)}
+    found = [stamp_of(files[name]) for name in sorted(files)]
+    return [stamp for stamp in found if stamp is not None]
+
+
+def stamp_of(py_func: Callable[..., object]) -> tuple[str, int, float] | None:
+    """Name, size and time of a function's source file; None if there is no file."""
+    name = py_func.__code__.co_filename
+    try:
+        facts = os.stat(name)
+    except OSError:
+        return None
+    return os.path.basename(name), facts.st_size, facts.st_mtime
 
 
 def _compiled_in(py_func: Callable[..., object]) -> list[Callable[..., object]]:
@@ -102,14 +108,17 @@ class CacheWarning(UserWarning):
     """Compiled loops are kept elsewhere than usual, or not at all: programs start slowly."""
 
 
-def keep_on_disk(dispatcher: Any, options: dict[str, Any]) -> None:
-    """Keep what a Numba function compiles to with these options, where a folder can be written."""
+def place_of(py_func: Callable[..., object], options: dict[str, Any], stamp: object) -> Any:
+    """Where what Numba compiles a function to with these options is kept, if it can be.
+
+    ``stamp``: that of the source when the function was made of it.
+    """
     try:
-        dispatcher._cache = _LoopCache(dispatcher.py_func, options)
+        return _LoopCache(py_func, options, stamp)
     except RuntimeError as error:
         if "no locator available" not in str(error):
             raise
-        dispatcher._cache = _NoCache()
+        return _NoCache()
 
 
 class _TemporaryLocator(_SourceFileBackedLocatorMixin, _CacheLocator):
@@ -151,13 +160,15 @@ class _LoopCache(FunctionCache):
 
     _impl_class = _Places
 
-    def __init__(self, py_func: Callable[..., object], options: dict[str, Any]) -> None:
+    def __init__(
+        self, py_func: Callable[..., object], options: dict[str, Any], stamp: object
+    ) -> None:
         super().__init__(py_func)
         self._cache_file = CompiledFiles(
             py_func,
             self._impl.locator.get_cache_path(),
             self._impl.filename_base,
-            self._impl.locator.get_source_stamp(),
+            (self._impl.locator.get_source_stamp(), stamp),
         )
         named = {k: sorted(v) if isinstance(v, set) else v for k, v in options.items()}
         self._options = repr(sorted(named.items()))

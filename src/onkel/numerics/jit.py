@@ -8,13 +8,14 @@ own reference implementation.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cached_property
 from typing import Any
 
 import numba
 import numpy as np
 from numba.core.registry import CPUDispatcher
 
-from onkel.numerics.cache import keep_on_disk
+from onkel.numerics.cache import place_of, stamp_of
 from onkel.numerics.compiling import watch
 from onkel.numerics.pieces import LoopLibraries, PieceLibrary, compiled_as, set_environments
 from onkel.numerics.signals import signals_wait
@@ -64,9 +65,17 @@ class _Loop(CPUDispatcher):  # type: ignore[misc]
     A signal in the middle would leave Numba's tables by half, and the next call would crash.
     """
 
+    _options: dict[str, Any]
+    _stamp: object
+
     def _compile_for_args(self, *args: Any, **kwargs: Any) -> Any:
         with signals_wait, watch:
             return super()._compile_for_args(*args, **kwargs)  # type: ignore[misc]
+
+    @cached_property
+    def _cache(self) -> Any:
+        # asked for when compiled: it looks whether folders can be written, and most loops never run
+        return place_of(self.py_func, self._options, self._stamp)
 
     def compile(self, sig: Any) -> Any:
         with compiled_as(LoopLibraries(self.py_func.__qualname__), self.targetctx):
@@ -79,7 +88,8 @@ def _compiled(function: Callable[..., object], options: dict[str, Any]) -> Any:
     loop = numba.njit(function, **options)
     if isinstance(loop, CPUDispatcher):
         loop.__class__ = _Loop
-        keep_on_disk(loop, options)
+        loop.__dict__ |= {"_options": options, "_stamp": stamp_of(function)}
+        del loop.__dict__["_cache"]
     return loop
 
 
