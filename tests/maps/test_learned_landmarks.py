@@ -251,15 +251,18 @@ def test_held_out_rows_choose_the_penalty_where_factors_fail_too():
     np.testing.assert_array_equal(found.factor, finished(sums.factor_in_steps(found.at.ridge))[0])
 
 
+@pytest.mark.parametrize("last", [False, True])
 @pytest.mark.parametrize("n", [350, 600])
-def test_a_search_takes_no_more_steps_than_foreseen(n):
+def test_a_search_takes_no_more_steps_than_foreseen(n, last):
     X, Y, weight = toy(n)
     starts = [ev.Landmarks(X[:30], np.full(4, np.log(w)), np.log(0.01)) for w in (0.05, 0.4)]
     for least_gain in (0.0, 1e-9):
         rng = np.random.default_rng(0)
-        work = improve(starts, X, Y, weight, 12, rng, without_units(), least_gain=least_gain)
+        work = improve(
+            starts, X, Y, weight, 12, rng, without_units(), last=last, least_gain=least_gain
+        )
         taken = sum(foreseen for foreseen in work)
-        assert 30 < taken <= steps_of_search(n, 4, 30, False, 12)
+        assert 30 < taken <= steps_of_search(n, 4, 30, False, 12, last)
 
 
 @pytest.mark.parametrize("own", [False, True])
@@ -281,6 +284,66 @@ def test_search_never_returns_worse_than_it_started_from(own):
 
     assert found.log_width.shape == ((30, 4) if own else (4,))
     assert error(found) < min(map(error, starts))
+
+
+@pytest.mark.parametrize("own", [False, True])
+def test_rows_predicted_badly_take_the_place_of_landmarks_that_matter_least(own):
+    X, Y, weight = toy(300)
+    # the last rows are unlike all others
+    Y[-5:] += 50.0
+    width = np.log([0.4, 0.5, 0.6, 0.7])
+    log_width = np.tile(width, (20, 1)) + np.linspace(-0.2, 0.2, 20)[:, None] if own else width
+    at = ev.Landmarks(X[:20].copy(), log_width, np.log(0.1))
+    rows = SearchedRows(Rows(X, Y, weight), Rows(X[:40], Y[:40], weight[:40]), 20)
+    sums = finished(rows.sums(at))
+    now = finished(judged(at, sums, rows))
+    renewed = search_module._renewed(now, sums, rows, np.random.default_rng(0))
+
+    def penalised(kept):
+        """J of some landmarks, found anew."""
+        root = np.sqrt(weight)[:, None]
+        K = kappa(X, at.S, np.exp(log_width))[:, kept]
+        K0, ridge = sums.K0[np.ix_(kept, kept)], now.at.ridge
+        alpha = np.linalg.solve((K * root).T @ (K * root) + ridge * K0, (K * root).T @ (Y * root))
+        return ((root * (Y - K @ alpha)) ** 2).sum() + ridge * np.sum(alpha * (K0 @ alpha))
+
+    losses = [penalised(np.delete(np.arange(20), j)) - penalised(np.arange(20)) for j in range(20)]
+    left = np.flatnonzero((renewed.S != at.S).any(axis=1))
+    assert sorted(left) == sorted(np.argsort(losses)[:5])
+    drawn = [int(np.flatnonzero((s == X).all(axis=1))[0]) for s in renewed.S[left]]
+    assert len(set(drawn)) == 5
+    # one row in 60 is such a row
+    seeds = map(np.random.default_rng, range(20))
+    many = [search_module._renewed(now, sums, rows, rng).S[left] for rng in seeds]
+    bad = [int((s == X[295:]).all(axis=1).any()) for S in many for s in S]
+    assert np.mean(bad) > 0.2
+    if own:
+        nearest = kappa(X[drawn], at.S, np.exp(log_width)).argmax(axis=1)
+        np.testing.assert_array_equal(renewed.log_width[left], log_width[nearest])
+    else:
+        np.testing.assert_array_equal(renewed.log_width, log_width)
+    stay = np.setdiff1d(np.arange(20), left)
+    np.testing.assert_array_equal(renewed.S[stay], at.S[stay])
+
+
+def test_the_last_search_finds_what_no_climb_reaches():
+    # a narrow peak far from all landmarks: the gradient there is next to 0
+    rng = np.random.default_rng(0)
+    X = np.vstack([rng.normal(0.0, 1.0, (570, 2)), rng.normal(9.0, 0.3, (30, 2))])
+    Y = (np.sin(X[:, 0]) + 4.0 * (X[:, 0] > 6.0) * np.sin(4.0 * X[:, 1]))[:, None]
+    at = [ev.Landmarks(X[:30], np.log([3.0, 3.0]), np.log(0.01))]
+    errors = []
+    for last in (False, True):
+        how = (
+            np.random.default_rng(1),
+            Units(TailCurves(*np.zeros((2, 2))), np.zeros(2), np.ones(2)),
+        )
+        found = finished(improve(at, X, Y, np.ones(600), 24, *how, last=last))
+        K = kappa(X, found.S, np.exp(found.log_width))
+        sums = finished(ev.sums_in_steps(found, X, Y, np.empty((0, 1))))
+        alpha = sums.alpha(finished(sums.factor_in_steps(found.ridge))[0])
+        errors.append(np.mean((Y - K @ alpha) ** 2))
+    assert errors[1] < 0.7 * errors[0]
 
 
 @pytest.mark.parametrize("noise", [False, True])

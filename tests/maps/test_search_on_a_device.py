@@ -64,6 +64,13 @@ def test_sums_gradient_and_errors_are_those_of_the_processor(n, outputs, weighte
         found = [finished(judged(at, *of)) for of in zip(sums, (here, there), strict=True)]
         np.testing.assert_allclose(found[1].errors, found[0].errors, rtol=1e-8)
         assert found[1].at.log_ridge == found[0].at.log_ridge
+        squares = [of.residual_squares(own_sums, found[0].at.S[:, :outputs])
+                   for of, own_sums in zip((here, there), sums, strict=True)]  # fmt: skip
+        np.testing.assert_allclose(squares[1], squares[0], rtol=1e-8)
+        some = [of.features(own_sums, np.array([3, 1]))
+                for of, own_sums in zip((here, there), sums, strict=True)]  # fmt: skip
+        for A, B in zip(*some, strict=True):
+            np.testing.assert_allclose(B, A, rtol=1e-10)
         slopes = [finished(of.gradient(found[0].at, own_sums, every, first, None))
                   for of, own_sums in zip((here, there), sums, strict=True)]  # fmt: skip
         for A, B in zip(*slopes, strict=True):

@@ -242,7 +242,7 @@ class LearnedLandmarks(FitSchedule):
     ) -> Generator[float, None, None]:
         n, d = X.shape
         own, steps = self._fitted.at.log_width.ndim == 2, self._steps_at_last(n)
-        most = n_steps(n, d) + steps_of_search(n, d, self.n_components, own, steps)
+        most = n_steps(n, d) + steps_of_search(n, d, self.n_components, own, steps, last=True)
         return (yield from in_shares(self._search_last(X, Y, weight), most))
 
     def _search_last(

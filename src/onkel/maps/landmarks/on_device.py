@@ -100,6 +100,13 @@ class RowsOnDevice:
             return take(G.T @ xp.concatenate([ones, X, X * X], axis=1)), None
         return take(G.T @ xp.concatenate([ones, X], axis=1)), take(G.sum(axis=1) @ (X * X))
 
+    def residual_squares(self, sums: Sums, alpha: np.ndarray) -> np.ndarray:
+        residual = self._root * (self._Y - sums.K @ self._device.put(alpha, self._dtype))
+        return self._device.take((residual * residual).sum(axis=1)).astype(np.float64)
+
+    def features(self, sums: Sums, chosen: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        return self._learn.X[chosen], self._device.take(sums.K[self._device.put(chosen)])
+
     def judging(self, at: Landmarks) -> Any:
         return similarities(self._X_judge, at.S, np.exp(at.log_width), self._device)
 

@@ -180,7 +180,8 @@ class FitSchedule(FeatureMap):
     def work_of_last_fit(self, n: int) -> int:
         if not self.search_steps or n < self._first_search:
             return 0
-        return n * self.work_of_row() + work_of_search(n, self.n_components, self._steps_at_last(n))
+        steps = self._steps_at_last(n)
+        return n * self.work_of_row() + work_of_search(n, self.n_components, steps, last=True)
 
     def work_between(self, start: int, end: int, last: int | None = None) -> tuple[int, int]:
         last = self.warmup_rows() if last is None else last

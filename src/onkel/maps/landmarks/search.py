@@ -4,7 +4,9 @@ At first all landmarks share their widths. Where there are enough rows, a second
 landmark widths of its own; they are kept if they predict the held-out rows better. Held-out rows
 also choose the penalty λ, because the evidence ignores that the landmarks were fitted to the
 targets. The last search, when all rows are there, tries landmarks' own widths with fewer rows, and
-keeps them only if they are better by a standard error.
+keeps them only if they are better by a standard error. Then it draws some landmarks anew: a climb
+moves landmarks, but not to rows far from all of them. Those that matter least go to rows that are
+predicted badly, and all climb once more.
 
 A search takes several times as long as learning its rows, and on many streams it gains nothing. How
 much the last one gained does not tell how much the next one will. A small search does: a few steps
@@ -32,6 +34,7 @@ from onkel.maps.landmarks.fitted import Units
 from onkel.maps.landmarks.on_device import RowsOnDevice
 from onkel.maps.landmarks.searched import Rows, Searched, SearchedRows
 from onkel.numerics.devices import Device
+from onkel.numerics.linalg import inverse_of_factor
 
 #: a search looks at this many rows at most, drawn at random
 MOST_ROWS = 65_536
@@ -91,6 +94,9 @@ _OWN_FROM_AT_LAST, _STANDARD_ERRORS = 8, 1.0
 # These are more parameters, and take so many times as many steps.
 _OWN_STEPS = 2
 _OWN_RIDGE = 0.1
+# In the last search: the share of landmarks that are drawn anew at its end, and of the steps for
+# own widths in which all then climb once more.
+_RENEWED, _CLIMBED_AGAIN = 0.25, 0.5
 # A small search: one landmark in so many, its rows, the rows it is judged by, and its steps.
 _ONE_IN, _SMALL_ROWS, _SMALL_HELD_OUT, _SMALL_STEPS = 2, 4096, 1024, 8
 
@@ -112,14 +118,15 @@ def improve(
     The search for landmarks' own widths takes twice as many. Landmarks are in the units that
     ``units`` converts rows to. The search begins at the best of ``starts`` and returns the point
     with the smallest squared error on the other fifth, which is held out. ``last``: no other search
-    follows. Where a small search gains less than the share ``least_gain`` of the squared errors,
-    the first of ``starts`` is returned. ``device``: where products over all rows are made, other
-    than in the processor. It is a generator, in about :func:`steps_of_search` steps.
+    follows, and some landmarks are drawn anew at its end. Where a small search gains less than the
+    share ``least_gain`` of the squared errors, the first of ``starts`` is returned. ``device``:
+    where products over all rows are made, other than in the processor. It is a generator, in about
+    :func:`steps_of_search` steps.
     """
     judge, learn = yield from drawn(X, Y, weight, units, rng)
     m = len(starts[0].S)
     rows = RowsOnDevice(learn, judge, device) if device else SearchedRows(learn, judge, m)
-    tried = _tries_own(len(X), m, _OWN_FROM_AT_LAST if last else _OWN_FROM)
+    tried = _tries_own(len(X), m, last)
     small = yield from _small(starts[0], rows, _DTYPE)
     exact = yield from _small(starts[0], rows, _EXACT)
     small_doubt = 0.0
@@ -128,26 +135,29 @@ def improve(
         small_doubt = _EXACT_DOUBT
     if least_gain and not (yield from _promises(small, tried, least_gain, small_doubt)):
         return starts[0]
-    doubt = _STANDARD_ERRORS if last else 0.0
-    return (yield from _search(starts, rows, steps, tried, doubt))
+    found = yield from _search(starts, rows, steps, tried, _STANDARD_ERRORS if last else 0.0)
+    return (yield from _climb_again(found, rows, steps, rng)) if last else found
 
 
-def _tries_own(n: int, m: int, least: int = _OWN_FROM) -> bool:
-    return least * m <= n
+def _tries_own(n: int, m: int, last: bool) -> bool:
+    return (_OWN_FROM_AT_LAST if last else _OWN_FROM) * m <= n
 
 
-def steps_of_search(n: int, d: int, m: int, own: bool, steps: int) -> int:
+def steps_of_search(n: int, d: int, m: int, own: bool, steps: int, last: bool = False) -> int:
     """Steps of a search by m landmarks on n rows of d columns, at most.
 
-    ``own``: whether they have widths of their own already.
+    ``own``: whether they have widths of their own already; ``last``: of the last search.
     """
     own_steps = int(_OWN_STEPS * steps)
-    climbs = [own_steps] if own else [steps, own_steps] if _tries_own(n, m) else [steps]
+    climbs = [own_steps] if own else [steps, own_steps] if _tries_own(n, m, last) else [steps]
     rows = rows_to_learn(n)
     few = min(rows, _SMALL_ROWS)
     # the small search begins in both precisions
     small = (len(climbs) + 1) * steps_of_climb(few, _SMALL_STEPS) + 2 * _steps_of_start(few)
     begun = _MOST_STARTS * _steps_of_start(rows)
+    if last:
+        begun += _steps_of_start(rows)
+        climbs.append(_steps_again(steps))
     of_all = small + begun + sum(steps_of_climb(rows, each) for each in climbs)
     return steps_of_drawing(n, d) + of_all
 
@@ -156,13 +166,18 @@ def _steps_of_start(n: int) -> int:
     return CHECK_STEPS + steps_of_sums(n)
 
 
-def work_of_search(n: int, m: int, steps: int) -> int:
+def _steps_again(steps: int) -> int:
+    return int(_CLIMBED_AGAIN * _OWN_STEPS * steps)
+
+
+def work_of_search(n: int, m: int, steps: int, last: bool = False) -> int:
     """About how many multiplications a search of ``steps`` steps by m landmarks on n rows takes.
 
     They are those of least squares, in float64: one in float32 takes less than half of the time.
     """
-    own = int(_OWN_STEPS * steps) if _tries_own(n, m) else 0
-    return (steps + own) * (min(n, MOST_ROWS) // 4 + m // 2) * m**2
+    own = int(_OWN_STEPS * steps) if _tries_own(n, m, last) else 0
+    again = _steps_again(steps) if last else 0
+    return (steps + own + again) * (min(n, MOST_ROWS) // 4 + m // 2) * m**2
 
 
 def _search(
@@ -191,6 +206,41 @@ def _search(
 def _owning(at: Landmarks) -> Landmarks:
     """The same point, from which each landmark may have widths of its own."""
     return Landmarks(at.S, np.tile(at.log_width, (len(at.S), 1)), math.log(_OWN_RIDGE))
+
+
+def _climb_again(
+    found: Landmarks, rows: Searched, steps: int, rng: np.random.Generator
+) -> Generator[bool, None, Landmarks]:
+    """The better of ``found`` and of where a climb from it ends, with some landmarks drawn anew."""
+    sums = yield from rows.sums(found)
+    now = yield from judged(found, sums, rows)
+    renewed = _renewed(now, sums, rows, rng)
+    yield True
+    other, errors = yield from climb(renewed, rows, _steps_again(steps))
+    return other if _better(errors, now.errors, 0.0) else found
+
+
+def _renewed(now: Judged, sums: Sums, rows: Searched, rng: np.random.Generator) -> Landmarks:
+    """The point, with rows that it predicts badly in the place of the landmarks that matter least.
+
+    Without landmark j the penalised squared error J would be larger by Σ α_j²/(H⁻¹)_jj. The larger
+    the error of a row, the more likely it is drawn. It takes the widths of the landmark most like
+    it.
+    """
+    at, alpha = now.at, sums.alpha(now.factor)
+    matters = (alpha**2).sum(axis=1) / inverse_of_factor(now.factor).diagonal()
+    leave = np.argsort(matters)[: min(int(_RENEWED * len(at.S)), rows.n)]
+    sizes = np.sqrt(rows.residual_squares(sums, alpha))
+    # any row may be drawn, also where all errors are 0
+    sizes += 0.1 * sizes.mean() + np.finfo(np.float64).tiny
+    chosen = rng.choice(rows.n, len(leave), replace=False, p=sizes / sizes.sum())
+    X, K = rows.features(sums, chosen)
+    S, log_width = at.S.copy(), at.log_width
+    S[leave] = X
+    if log_width.ndim == 2:
+        log_width = log_width.copy()
+        log_width[leave] = at.log_width[K.argmax(axis=1)]
+    return Landmarks(S, log_width, at.log_ridge)
 
 
 class _Small(NamedTuple):

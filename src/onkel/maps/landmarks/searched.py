@@ -64,6 +64,12 @@ class Searched(Protocol):
     ) -> Generator[bool, None, Gradient]:
         """The gradient there; see :func:`onkel.maps.landmarks.gradient.gradient_in_steps`."""
 
+    def residual_squares(self, sums: Sums, alpha: np.ndarray) -> np.ndarray:
+        """Weighted squared errors (n,) of the rows to learn from, with α (m, C)."""
+
+    def features(self, sums: Sums, chosen: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Some of these rows (k, d), and their κ(X, S) (k, m)."""
+
     def judging(self, at: Landmarks) -> Any:
         """κ(X, S) of the rows held out."""
 
@@ -97,6 +103,13 @@ class SearchedRows:
         self, at: Landmarks, sums: Sums, every: int, first: int, factor: np.ndarray | None
     ) -> Generator[bool, None, Gradient]:
         return gradient_in_steps(at, sums, *self._of_sums, every, first, factor)
+
+    def residual_squares(self, sums: Sums, alpha: np.ndarray) -> np.ndarray:
+        residual = self._learn.Y - sums.K @ alpha.astype(sums.K.dtype)
+        return np.asarray((residual.astype(np.float64) ** 2).sum(axis=1) * self._learn.weight)
+
+    def features(self, sums: Sums, chosen: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        return self._learn.X[chosen], sums.K[chosen]
 
     def judging(self, at: Landmarks) -> np.ndarray:
         return kernel_columns(self._judge.X, at.S, np.exp(at.log_width))
