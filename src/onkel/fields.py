@@ -52,7 +52,7 @@ class Field:
 
     def check(self, value: object, sizes: Sizes) -> str | None:
         """What is wrong with the value and what would be right; None if the value is good."""
-        raise NotImplementedError
+        return None
 
     def saved(self, value: Any) -> Any:
         """What a state holds of an attribute."""
@@ -97,6 +97,17 @@ class Array(Field):
 
     def loaded(self, value: Any) -> np.ndarray:
         return np.array(value)
+
+
+@dataclass(frozen=True)
+class Column(Array):
+    """A list of numbers, saved as an array."""
+
+    def saved(self, value: list[Any]) -> np.ndarray:
+        return np.array(value, self.dtype)
+
+    def loaded(self, value: np.ndarray) -> Any:
+        return value.tolist()
 
 
 @dataclass(frozen=True)
@@ -226,32 +237,28 @@ class Like(Field):
 
     def as_now(self, name: str, now: Any) -> Field:
         """The field of an attribute whose value is ``now``."""
-        of: Any = None
-        if isinstance(now, tuple):
-            now, of = now._asdict(), type(now)  # type: ignore[attr-defined]
-        elif isinstance(now, dict):
-            names = tuple(now)
-            of = lambda *arrays: dict(zip(names, arrays, strict=True))  # noqa: E731
-        if isinstance(now, dict):
-            parts = {part: self.as_now(part, array) for part, array in now.items()}
-            return _Tuple(of, parts, optional=self.optional)
+        if isinstance(now, tuple | dict):
+            held = now if isinstance(now, dict) else now._asdict()  # type: ignore[attr-defined]
+            parts = {part: self.as_now(part, array) for part, array in held.items()}
+            return Group(type(now), parts, optional=self.optional)
         low, high = (0, 2**62) if now.dtype.kind == "i" else (-math.inf, math.inf)
         low, high = (self.indices or {}).get(name, (low, high))
         return Array(now.dtype, now.shape, low, high, optional=self.optional)
 
 
 @dataclass(frozen=True)
-class _Tuple(Field):
-    """A named tuple or dict of arrays, saved as a group of them."""
+class Group(Field):
+    """A dict or named tuple, saved as a group of fields; ``of`` makes it of their values by name."""
 
-    of: Any
-    parts: Mapping[str, Field]
+    of: Callable[..., Any]
+    parts: Fields
 
     def saved(self, value: Any) -> State:
-        return dict(value) if isinstance(value, dict) else dict(value._asdict())
+        held = value if isinstance(value, dict) else value._asdict()
+        return {name: field.saved(held[name]) for name, field in self.parts.items()}
 
     def loaded(self, value: Any) -> Any:
-        return self.of(*(field.loaded(value[name]) for name, field in self.parts.items()))
+        return self.of(**{name: field.loaded(value[name]) for name, field in self.parts.items()})
 
 
 def check(state: Any, fields: Mapping[str, Field], **sizes: int) -> Sizes:
@@ -267,9 +274,9 @@ def check(state: Any, fields: Mapping[str, Field], **sizes: int) -> Sizes:
             continue
         require(not field.beside or field.beside in state, f"{field.beside}: is missing")
         wrong = None
-        if isinstance(field, _Tuple):
+        if isinstance(field, Group):
             with inside(state, name) as parts:
-                check(parts, field.parts)
+                check(parts, field.parts, **found)
         elif not (field.empty and state[name] is None):
             wrong = field.check(state[name], found)
         require(wrong is None, f"{name}: {wrong}")

@@ -14,9 +14,11 @@ import numpy as np
 
 from onkel.fields import PLAIN as PLAIN
 from onkel.fields import Array as Array
+from onkel.fields import Column as Column
 from onkel.fields import Field as Field
 from onkel.fields import Fields as Fields
 from onkel.fields import Flag as Flag
+from onkel.fields import Group as Group
 from onkel.fields import Like as Like
 from onkel.fields import Listed as Listed
 from onkel.fields import Named as Named
@@ -32,7 +34,7 @@ from onkel.fields import require as require
 
 @dataclass(frozen=True)
 class Part(Field):
-    """A :class:`Stateful` attribute, with a state of its own; None is left out of a state.
+    """A :class:`Stateful` attribute, with a state of its own; None is left out if not ``empty``.
 
     ``begin(owner)`` gives the object that takes the state where the owner holds None; ``anew``:
     in any case. ``among``: its fields stand among those of the owner, and it is there where the
@@ -53,6 +55,8 @@ class Stateful:
 
     #: the fields of the attributes, by their names
     STATE: ClassVar[Fields] = {}
+    #: those of the arguments of which `from_state` makes the object; `set_state` leaves them alone
+    GIVEN: ClassVar[Fields] = {}
 
     def state_fields(self) -> Fields:
         """The fields of the attributes that the object keeps, as it is now."""
@@ -71,17 +75,21 @@ class Stateful:
     def state_is_set(self) -> None:
         """Compute what follows from the attributes that a state has set."""
 
+    def held(self, name: str) -> Any:
+        """What is kept under the name of a field."""
+        return getattr(self, name, None)
+
     def get_state(self) -> State:
         """Named arrays and plain values, not copied, from which `set_state` goes on bit for bit."""
         state: State = {}
-        for name, field in self.state_fields().items():
+        for name, field in {**self.GIVEN, **self.state_fields()}.items():
             there = not field.where or getattr(self, field.where)
             if not there or (field.beside and field.beside not in state):
                 continue
-            value: Any = getattr(self, name, None)
-            if value is None and (field.optional or isinstance(field, Part)):
+            value = self.held(name)
+            if value is None and (field.optional or (isinstance(field, Part) and not field.empty)):
                 continue
-            if isinstance(field, Part):
+            if isinstance(field, Part) and value is not None:
                 held = value.get_state()
                 state |= held if field.among else {name.strip("_"): held}
                 continue
@@ -100,14 +108,7 @@ class Stateful:
         }
         named = {name.strip("_"): field for name, field in plain.items()}
         self.check_state(state, check(state, named, **self.state_sizes()))
-        values = {}
-        for name, field in plain.items():
-            value = state.get(name.strip("_"))
-            if value is not None:
-                values[name] = field.loaded(value)
-            elif field.optional or field.empty:
-                values[name] = None
-        self.take(values)
+        self.take(_loaded(state, plain))
         for name, field in fields.items():
             if isinstance(field, Part):
                 self._set_part(name, field, state)
@@ -121,7 +122,8 @@ class Stateful:
     @classmethod
     def from_state(cls, state: State) -> Self:
         """The object whose ``get_state`` gave ``state``."""
-        made = cls()
+        check(state, cls.GIVEN)
+        made = cls(**_loaded(state, cls.GIVEN))
         made.set_state(state)
         return made
 
@@ -130,8 +132,9 @@ class Stateful:
         key = field.among or name.strip("_")
         # earlier versions wrote None for a part that was not there
         if state.get(key) is None:
-            require(field.may_lack(state), f"{key}: is missing")
-            if field.optional:
+            there = field.empty and key in state
+            require(there or field.may_lack(state), f"{key}: is missing")
+            if field.optional or field.empty:
                 setattr(self, name, None)
             return
         part = getattr(self, name, None)
@@ -144,6 +147,19 @@ class Stateful:
             return
         with inside(state, key) as of_part:
             part.set_state(of_part)
+
+
+def _loaded(state: State, fields: Fields) -> State:
+    """The attributes, by name, that a checked state has of these fields."""
+    values = {}
+    for name, field in fields.items():
+        key = name.strip("_")
+        if state.get(key) is not None:
+            with inside(state, key) as value:
+                values[name] = field.loaded(value)
+        elif field.optional or field.empty:
+            values[name] = None
+    return values
 
 
 def nbytes(state: object) -> int:

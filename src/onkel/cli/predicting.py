@@ -299,4 +299,4 @@ class Scored:
 
     def info(self) -> State:
         """What is saved beside the model that has learned the rows: the score of all rows."""
-        return {} if self._whole is None else {"run": self._whole.get_state(0.0, timed=False)}
+        return {} if self._whole is None else {"run": self._whole.state_after(None)}

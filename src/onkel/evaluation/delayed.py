@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from datetime import timedelta
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from onkel.parameters import is_whole
 from onkel.pipeline import StreamModel
 from onkel.pipeline.label_queue import LabelQueue, Waiting
 from onkel.pipeline.statistics import is_fitted
-from onkel.state import Number, State, Whole, check, inside, require
+from onkel.state import Fields, Number, Part, Stateful, Whole, require
 from onkel.streams import Block
 from onkel.streams.blocks import rows_of
 
@@ -31,7 +31,14 @@ def delay_of(delay: Any) -> int | timedelta:
     return found
 
 
-class Delayed:
+class _Now(Number):
+    """A time or, whole, the number of a row."""
+
+    def saved(self, value: float) -> float:
+        return value
+
+
+class Delayed(Stateful):
     """A model with ``predict_next``, and the same as a ``learner``; labels come ``delay`` late.
 
     A delay in rows: row t is predicted when the labels up to row t - delay - 1 have come and are
@@ -39,6 +46,13 @@ class Delayed:
     with ``times``. The rows in between have come without their labels. Rows are taken one by one,
     so blocks don't matter.
     """
+
+    #: what a run that was cut off needs besides the model to go on
+    STATE: ClassVar[Fields] = {
+        "waiting": Part(begin=lambda _: LabelQueue(), anew=True),
+        "n_rows": Whole(),
+        "now": _Now(finite=False),
+    }
 
     def __init__(self, model: Any, learner: Any, delay: int | timedelta) -> None:
         self.model: Any = model
@@ -87,24 +101,13 @@ class Delayed:
         """Learn the rows that still wait: the stream has ended and their labels come."""
         self._learn_until(math.inf)
 
-    def get_state(self) -> State:
-        """What a run that was cut off needs besides the model to go on; JSON-able."""
-        now = None if math.isinf(self.now) else self.now
-        return {"waiting": self.waiting.get_state(), "n_rows": self.n_rows, "now": now}
-
-    def set_state(self, state: State) -> None:
-        """The inverse of :meth:`get_state`; ModelFileError for any other state."""
-        check(state, {"n_rows": Whole(), "now": Number(empty=True)})
-        with inside(state, "waiting") as waiting:
-            queue = LabelQueue.from_state(waiting)
-            for row in queue.rows():
-                known = row.y is not None and row.due < math.inf
-                require(known, "due: a row that waits has no label, or no time when it comes")
-                require(
-                    not isinstance(row.x, dict) and row.x.dtype.kind == "f", "X: must be numbers"
-                )
-        self.waiting, self.n_rows = queue, int(state["n_rows"])
-        self.now = -math.inf if state["now"] is None else float(state["now"])
+    def state_is_set(self) -> None:
+        """Refuse rows that could not have come in a run."""
+        for row in self.waiting.rows():
+            known = row.y is not None and row.due < math.inf
+            require(known, "waiting/due: a row that waits has no label, or no time when it comes")
+            fine = not isinstance(row.x, dict) and row.x.dtype.kind == "f"
+            require(fine, "waiting/X: must be numbers")
 
     def _due(self, row: Block) -> float:
         """When the label of the next row comes; moves ``now`` to the time of the row itself."""

@@ -4,27 +4,23 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import Any, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
 from onkel.evaluation.result import CurveRow
 from onkel.metrics import Metric
-from onkel.state import Array, Fields, Listed, Number, Sizes, State, Stateful, Whole, check, inside
+from onkel.state import Column, Fields, Group, Listed, Number, Part, Sizes, State, Stateful, Whole
 
-_COLUMNS = {
-    "n_rows": np.int64,
-    "n_scored": np.int64,
-    "loss": np.float64,
-    "loss_since_last": np.float64,
-    "learn_seconds": np.float64,
-    "seconds": np.float64,
-    "model_bytes": np.int64,
-    "untimed_rows": np.int64,
+_WHOLE = ("n_rows", "n_scored", "model_bytes", "untimed_rows")
+_REAL = ("loss", "loss_since_last", "learn_seconds", "seconds")
+_COLUMNS: Fields = {
+    **dict.fromkeys(_WHOLE, Column(np.int64, ("rows",), low=0)),
+    **dict.fromkeys(_REAL, Column(np.float64, ("rows",), low=0)),
 }
-"""The columns of a saved curve, besides its metrics, and their types."""
+"""The columns of a saved curve, besides its metrics."""
 
 
 class Marks(NamedTuple):
@@ -77,7 +73,7 @@ class _Totals(Stateful):
     untimed_rows: int = 0
 
 
-class GrowingCurve:
+class GrowingCurve(Stateful):
     """The rows of a curve so far, and the sums from which it continues.
 
     It has a row at each of the ``marks``. ``measure`` gives the seconds of the run so far, and the
@@ -149,33 +145,21 @@ class GrowingCurve:
         self.rows.append(row)
         self._watch(row)
 
-    def get_state(self, seconds: float, timed: bool) -> State:
-        """Totals, and the curve by columns; the run took ``seconds``.
+    def state_fields(self) -> Fields:
+        values = Column(shape=("rows",), finite=False)
+        metrics = Group(dict, dict.fromkeys([metric.name for metric in self.metrics], values))
+        return {"totals": Part(), "_curve": Group(dict, {**_COLUMNS, "metrics": metrics})}
 
-        Not ``timed``: all times are 0.
-        """
-        totals, rows = replace(self.totals, seconds=seconds), self.rows
-        if not timed:
-            none: dict[str, Any] = {"learn_seconds": 0.0, "seconds": 0.0}
-            totals = replace(totals, untimed_rows=totals.n_rows, **none)
-            rows = [replace(row, untimed_rows=row.n_rows, **none) for row in rows]
-        flat = [row.flat() for row in rows if row.n_scored]
-        columns = {n: np.array([row[n] for row in flat], t) for n, t in _COLUMNS.items()}
-        metrics = {m.name: np.array([row[m.name] for row in flat], float) for m in self.metrics}
-        return {"totals": totals.get_state(), "curve": {**columns, "metrics": metrics}}
+    @property
+    def _curve(self) -> State:
+        """The rows that have a score, by columns."""
+        flat = [row.flat() for row in self.rows if row.n_scored]
+        metrics = {m.name: [row[m.name] for row in flat] for m in self.metrics}
+        return {**{n: [row[n] for row in flat] for n in _COLUMNS}, "metrics": metrics}
 
-    def set_state(self, state: State) -> None:
-        """The inverse of :meth:`get_state`; raises a ModelFileError for any other state."""
-        values = {name: Array(dtype, ("rows",), low=0) for name, dtype in _COLUMNS.items()}
-        names = [metric.name for metric in self.metrics]
-        with inside(state, "curve") as columns:
-            sizes = check(columns, values)
-            with inside(columns, "metrics") as metrics:
-                check(metrics, dict.fromkeys(names, Array(shape=("rows",), finite=False)), **sizes)
-        with inside(state, "totals") as totals:
-            self.totals.set_state(totals)
-        self.rows = []
-        for i in range(sizes["rows"]):
-            own = {name: columns[name][i].item() for name in _COLUMNS}
-            scores = {name: metrics[name][i].item() for name in names}
-            self.rows.append(CurveRow(**own, metrics=scores))
+    def take(self, values: State) -> None:
+        columns, metrics = values["_curve"], values["_curve"].pop("metrics")
+        scores = zip(*metrics.values(), strict=True)
+        columns["metrics"] = [dict(zip(metrics, score, strict=True)) for score in scores]
+        of_rows = zip(*columns.values(), strict=True)
+        self.rows = [CurveRow(**dict(zip(columns, row, strict=True))) for row in of_rows]

@@ -214,7 +214,7 @@ class PrequentialRun:
 
         Without times (``timed=False``) the same rows give the same state.
         """
-        return self._all.get_state(self._seconds(), timed)
+        return self._all.state_after(self._seconds() if timed else None)
 
     def set_state(self, state: State) -> None:
         """Continue a run that was cut off (see `get_state`); ModelFileError for another state."""
@@ -225,7 +225,7 @@ class PrequentialRun:
         """All that a run needs to go on, to be kept beside its model: `set_info` takes it."""
         info: State = {"run": self.get_state()}
         if self._part is not None:
-            info["part"] = self._part.get_state(self._seconds())
+            info["part"] = self._part.state_after(self._seconds())
         if isinstance(self._learner, Delayed) and self.n_waiting:
             info |= {"waiting": self._learner.get_state(), "n_waiting": self.n_waiting}
         return info

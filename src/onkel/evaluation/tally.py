@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -15,14 +15,17 @@ from onkel.evaluation.growing_curve import GrowingCurve, Marks
 from onkel.evaluation.result import CurveRow, PrequentialResult
 from onkel.learners.predictions import Predictions
 from onkel.metrics import Metric, metrics_of
-from onkel.state import State, inside
+from onkel.state import Fields, Part, State, Stateful
 
 
-class Tally:
+class Tally(Stateful):
     """Counts predictions and their targets.
 
     ``details`` is what is measured beside the score; see `GrowingCurve` for the others.
     """
+
+    #: totals, curve and details
+    STATE: ClassVar[Fields] = {"curve": Part(among="totals"), "details": Part()}
 
     def __init__(
         self,
@@ -71,16 +74,24 @@ class Tally:
             self.details.summary(),
         )
 
-    def get_state(self, seconds: float, timed: bool = True) -> State:
-        """Totals and curve of a run that took ``seconds``; without times if not ``timed``."""
-        return self.curve.get_state(seconds, timed) | {"details": self.details.get_state()}
+    def state_after(self, seconds: float | None) -> State:
+        """The state after so many seconds of a run.
+
+        None: without times; then the same rows give the same state.
+        """
+        state = self.get_state()
+        totals, curve = state["totals"], state["curve"]
+        totals["seconds"] = seconds
+        if seconds is None:
+            totals |= {"learn_seconds": 0.0, "seconds": 0.0, "untimed_rows": totals["n_rows"]}
+            none = np.zeros(len(curve["n_rows"]))
+            curve |= {"learn_seconds": none, "seconds": none, "untimed_rows": curve["n_rows"]}
+        return state
 
     def set_state(self, state: State) -> None:
-        """The inverse of :meth:`get_state`; raises a ModelFileError for any other state."""
+        """Take a state of :meth:`state_after`; raises a ModelFileError for any other state."""
         try:
-            with inside(state, "details") as details:
-                self.curve.set_state(state)
-                self.details.set_state(details)
+            super().set_state(state)
         except ModelFileError as error:
             raise ModelFileError(
                 f"the score kept beside the model is none of a {self.details.task} with onkel "

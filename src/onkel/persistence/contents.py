@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from importlib import import_module
 from typing import Any, Protocol, Self, runtime_checkable
 
@@ -10,7 +11,7 @@ import numpy as np
 from onkel._version import __version__
 from onkel.annotations import JSON
 from onkel.errors import ModelFileError
-from onkel.state import PLAIN, State, Text, check, inside
+from onkel.state import PLAIN, Field, State, Text, check, inside
 
 _MODULES = ("onkel.pipeline", "onkel.learners", "onkel.streams")
 """Classes that these modules list in ``__all__`` and that have a state may come from a file."""
@@ -68,17 +69,17 @@ def resolve(name: str) -> type:
     raise ModelFileError(f"{name!r} is not a model class of onkel {__version__}")
 
 
-def part_of(model: Saved) -> State:
+@dataclass(frozen=True)
+class Model(Field):
     """A model as a part of another's state: its class and its state."""
-    return {"class": class_name(model), "state": model.get_state()}
 
+    def saved(self, value: Saved) -> State:
+        return {"class": class_name(value), "state": value.get_state()}
 
-def model_of_part(state: State, name: str) -> Any:
-    """The model whose :func:`part_of` is ``state[name]``; ModelFileError if there is none."""
-    with inside(state, name) as part:
-        check(part, {"class": Text()})
-        kind: Any = resolve(part["class"])
-        with inside(part, "state") as own:
+    def loaded(self, value: State) -> Any:
+        check(value, {"class": Text()})
+        kind: Any = resolve(value["class"])
+        with inside(value, "state") as own:
             return kind.from_state(own)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from scipy.sparse import csr_matrix
@@ -20,7 +20,7 @@ from onkel.learners.checking import by_group
 from onkel.learners.predictions import Predictions
 from onkel.model.transaction import locked
 from onkel.numerics.arrays import as_dense
-from onkel.persistence.contents import model_of_part, part_of
+from onkel.persistence.contents import Model
 from onkel.pipeline.inputs import Inputs
 from onkel.pipeline.learning import learn_rows
 from onkel.pipeline.one_row import OneRow
@@ -28,7 +28,7 @@ from onkel.pipeline.rows import Keys
 from onkel.pipeline.sample import SampledRows
 from onkel.pipeline.statistics import RunningStatistics, is_fitted, located
 from onkel.sklearn_bases import BaseEstimator
-from onkel.state import State, Text, check, inside, require
+from onkel.state import Field, Fields, Flag, Group, Named, Part, State, Stateful, Text, require
 
 if TYPE_CHECKING:
     from onkel.streams import Block
@@ -36,8 +36,23 @@ if TYPE_CHECKING:
 _SCALINGS = ("auto", "standard", "minmax", "none")
 
 
-class BlockModel:
+class BlockModel(Stateful):
     """Learner, scaler and target scaler as one model; for the parameters see `StreamModel`."""
+
+    GIVEN: ClassVar[Fields] = {
+        "estimator": Model(),
+        "scaling": Text(among=_SCALINGS),
+        "settings": Named(Field()),
+    }
+    STATE: ClassVar[Fields] = {
+        "_statistics": Part(among="scaler"),
+        "encoder": Part(begin=lambda _: Encoder(), empty=True),
+        "_widening": Part(begin=lambda m: Inputs(m.encoder, m.task), empty=True),
+        "_sample": Part(),
+        "_feedback": Part(),
+        "keys": Group(Keys, dict.fromkeys(Keys._fields, Text(empty=True)), where="keys"),
+        "map_fixed": Flag(where="map_fixed"),
+    }
 
     def __init__(
         self,
@@ -343,60 +358,35 @@ class BlockModel:
             return X, groups
         return as_dense(self.scaled(csr_matrix(X) if self.scaler.sparse_ else X)), groups
 
+    @property
+    def _widening(self) -> Inputs | None:
+        """The learner's columns, where they are not simply those of the encoder."""
+        return None if self._inputs.n_first is None else self._inputs
+
+    @_widening.setter
+    def _widening(self, inputs: Inputs | None) -> None:
+        self._inputs = inputs or self._inputs
+
     @locked
     def get_state(self) -> State:
         """All that was learned, as nested dicts of arrays and scalars."""
-        return {
-            "estimator": part_of(self.estimator),
-            "scaling": self.scaling,
-            **self._statistics.get_state(),
-            "widening": None if self._inputs.n_first is None else self._inputs.get_state(),
-            "encoder": self.encoder and self.encoder.get_state(),
-            "settings": self.settings,
-            "sample": self._sample.get_state(),
-            "feedback": self._feedback.get_state(),
-            **({"keys": self.keys._asdict()} if any(self.keys) else {}),
-            **({"map_fixed": True} if self.map_fixed else {}),
-        }
+        return super().get_state()
 
-    @classmethod
-    def from_state(cls, state: State) -> Self:
-        """Restore a model from `get_state`; it continues bit for bit."""
-        check(state, {"scaling": Text()})
-        estimator = model_of_part(state, "estimator")
-        scaled = state.get("target_scaler") is not None
-        with inside(state, "settings") as settings:
-            check(settings, {})
-        how = {"scaling": state["scaling"], "scale_target": scaled, "settings": settings}
-        if "keys" in state:
-            with inside(state, "keys") as keys:
-                check(keys, {name: Text(empty=True) for name in Keys._fields})
-                how |= keys
-        model = cls(estimator, **how)
-        with inside(state, "encoder") as encoder:
-            model.encoder = None if encoder is None else Encoder.from_state(encoder)
-        model._statistics.set_state(state)
-        known = model.scaler.n_features_in_ if is_fitted(model.scaler) else None
-        with inside(state, "widening") as widening:
-            if widening is not None:
-                require(known is not None, "is for a model that has seen rows")
-                require(model.encoder is not None, "is for an encoder, and there is none")
-                model._inputs.set_state(widening)
-                wide = widening["n_first"] + len(widening["late"])
-                require(wide <= known, f"late: the rows have {known} columns, not {wide}")
-        with inside(state, "sample") as sample:
-            encoder = model.encoder
-            widens = encoder is not None and encoder.statistics
-            model._sample.set_state(sample)
-            model._sample.require_width(encoder.n_features if encoder and widens else known)
-        with inside(state, "feedback") as feedback:
-            model._feedback.set_state(feedback)
+    def state_is_set(self) -> None:
+        """Refuse columns that do not fit together; fix them if they were."""
+        encoder, known = self.encoder, self.scaler.n_features_in_ if is_fitted(self.scaler) else 0
+        wide = (self._inputs.n_first or 0) + len(self._inputs.late)
+        require(wide <= known, f"widening/late: the rows have {known} columns, not {wide}")
+        width = encoder.n_features if encoder and encoder.statistics else known
+        d = self._sample.X.shape[1]
+        require(not width or d <= width, f"sample/X: has {d} columns, and rows have {width}")
         named = encoder is not None and encoder.n_vector is None
-        sparse = known is not None and model.scaler.sparse_
+        sparse = known and self.scaler.sparse_
         require(not (named and sparse), "scaler/sparse: named columns are not sparse")
-        if state.get("map_fixed"):
-            model._fix_columns()
-        return model
+        self.keys.checked()
+        self._given["scale_target"] = self.target_scaler is not None
+        if self.map_fixed:
+            self._fix_columns()
 
     def _fix_columns(self) -> None:
         """Fix columns, categories and scales."""

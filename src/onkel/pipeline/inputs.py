@@ -282,6 +282,7 @@ class Inputs(Stateful):
     # ---- state ---------------------------------------------------------------------------------
 
     def state_fields(self) -> Fields:
+        require(self.encoder is not None, "is for an encoder, and there is none")
         assert self.encoder is not None
         first, last = self.encoder.layout.n_first, self.encoder.n_features - 1
         late = Array(np.int64, ("late", 2), low=0, high=last)

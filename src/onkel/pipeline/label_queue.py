@@ -6,22 +6,14 @@ import heapq
 import math
 from collections import OrderedDict
 from collections.abc import Hashable
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from onkel.columns.notation import is_missing
 from onkel.errors import DataError
-from onkel.pipeline.waiting_state import (
-    Values,
-    by_columns,
-    packed,
-    plain,
-    rows_of,
-    rows_state,
-    unpacked,
-)
-from onkel.state import Array, Field, State, check, require
+from onkel.pipeline.waiting_state import Values, by_columns, plain, rows_of, rows_state
+from onkel.state import Column, Field, Fields, Listed, State, Stateful, check, require
 
 
 class Waiting(NamedTuple):
@@ -42,8 +34,21 @@ class Waiting(NamedTuple):
     late: int = 0
 
 
-class LabelQueue:
+class LabelQueue(Stateful):
     """Rows by id, in the order in which they came; those due come out by their due times."""
+
+    #: the columns of the rows, in the order of `Waiting`; ``x`` is several in a file
+    STATE: ClassVar[Fields] = {
+        "ids": Values("rows", "id"),
+        "x": Listed(Field(), "rows"),
+        "groups": Values("rows", "group"),
+        "predicted": Values("rows", "prediction"),
+        "y": Values("rows", "label"),
+        "due": Column(np.float64, ("rows",), finite=False),
+        "times": Values("rows", "time"),
+        "starts": Column(np.int64, ("rows",), low=0),
+        "late": Column(np.int64, ("rows",), low=0),
+    }
 
     def __init__(self) -> None:
         self._rows: OrderedDict[Hashable, Waiting] = OrderedDict()
@@ -88,7 +93,7 @@ class LabelQueue:
         """The row of an id; it goes on waiting."""
         return self._rows.get(id)
 
-    def take(self, id: Hashable) -> Waiting:
+    def pop(self, id: Hashable) -> Waiting:
         """The row of an id, which waits no more."""
         row = self._rows.pop(id)
         self._ahead[row.group] -= 1
@@ -102,7 +107,7 @@ class LabelQueue:
 
     def forget_oldest(self) -> None:
         """Drop the row that came first."""
-        self.take(next(iter(self._rows)))
+        self.pop(next(iter(self._rows)))
 
     def first_due(self) -> Waiting | None:
         """The row whose label comes next."""
@@ -112,7 +117,13 @@ class LabelQueue:
         """The row whose label comes next, which waits no more; None if none has come by now."""
         if not self._due or self._due[0][0] > now:
             return None
-        return self.take(heapq.heappop(self._due)[1])
+        return self.pop(heapq.heappop(self._due)[1])
+
+    def held(self, name: str) -> list[Any]:
+        """A column of the rows; some have their names in the plural."""
+        if name == "ids":
+            return list(self._rows)
+        return [getattr(row, name.removesuffix("s")) for row in self._rows.values()]
 
     def get_state(self) -> State:
         """Everything about the rows, each as an array where its values allow, else as a list.
@@ -123,38 +134,17 @@ class LabelQueue:
             An id or a value of a row is neither text, a number, a time nor None; the error names
             it. Or only some rows have names.
         """
-        rows = list(self._rows.values())
-        return {
-            "ids": packed(list(self._rows), "id"),
-            "groups": packed([row.group for row in rows], "group"),
-            "predicted": packed([row.predicted for row in rows], "prediction"),
-            "y": packed([row.y for row in rows], "label"),
-            "times": packed([row.time for row in rows], "time"),
-            "due": np.array([row.due for row in rows], np.float64),
-            "starts": np.array([row.start for row in rows], np.int64),
-            "late": np.array([row.late for row in rows], np.int64),
-            **rows_state([row.x for row in rows]),
-        }
+        state = super().get_state()
+        return rows_state(state.pop("x")) | state
 
-    @classmethod
-    def from_state(cls, state: State) -> LabelQueue:
-        """The inverse of :meth:`get_state`; a damaged state is refused."""
+    def set_state(self, state: State) -> None:
+        """Let the rows of a state wait, too; a damaged one is refused."""
         state = by_columns(state)
-        n = check(state, _FIELDS)["rows"]
-        columns = [unpacked(state[name]) for name in ("ids", "groups", "predicted", "y", "times")]
-        numbers = [state[name].tolist() for name in ("due", "starts", "late")]
-        require(len(set(columns[0])) == n, "ids: holds one twice")
-        queue = cls()
-        for x, id, group, predicted, y, moment, due, start, late in zip(
-            rows_of(state, n), *columns, *numbers, strict=True
-        ):
-            queue.add(id, Waiting(x, group, predicted, y, due, moment, start, late))
-        return queue
+        n = check(state, {"due": self.STATE["due"]})["rows"]
+        super().set_state(state | {"x": rows_of(state, n)})
 
-
-_FIELDS: dict[str, Field] = {
-    **{name: Values("rows") for name in ("ids", "groups", "predicted", "y", "times")},
-    "due": Array(np.float64, ("rows",), finite=False),
-    "starts": Array(np.int64, ("rows",), low=0),
-    "late": Array(np.int64, ("rows",), low=0),
-}
+    def take(self, values: State) -> None:
+        ids = values.pop("ids")
+        require(len(set(ids)) == len(ids), "ids: holds one twice")
+        for id, *row in zip(ids, *values.values(), strict=True):
+            self.add(id, Waiting(*row))

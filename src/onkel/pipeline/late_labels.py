@@ -6,7 +6,7 @@ import math
 import os
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -17,15 +17,15 @@ from onkel.errors import DataError
 from onkel.learners.checking import by_group
 from onkel.model.transaction import locked
 from onkel.numerics.arrays import as_dense, as_values
-from onkel.persistence.contents import model_of_part, part_of
+from onkel.persistence.contents import Model
 from onkel.pipeline.label_queue import LabelQueue, Waiting
 from onkel.pipeline.rows import NamedRow, extra_columns
 from onkel.pipeline.statistics import is_fitted
 from onkel.pipeline.stream_model import StreamModel
-from onkel.state import State, Whole, check, inside
+from onkel.state import Fields, Part, State, Stateful, Whole
 
 
-class LateLabels:
+class LateLabels(Stateful):
     """A model whose labels come later than its rows, each with the row's id.
 
     `predict` predicts a row at once and keeps it. `learn` learns it when its label comes; labels
@@ -68,6 +68,12 @@ class LateLabels:
     >>> model.n_waiting
     5
     """
+
+    GIVEN: ClassVar[Fields] = {"model": Model(), "most": Whole(low=1)}
+    STATE: ClassVar[Fields] = {
+        "n_forgotten": Whole(),
+        "_waiting": Part(begin=lambda _: LabelQueue(), anew=True),
+    }
 
     def __init__(self, model: Any, most: int = 100_000) -> None:
         if not hasattr(model, "predict_next"):
@@ -234,7 +240,7 @@ class LateLabels:
                 [y],
                 **by_group(model, None if row.group is None else [row.group]),
             )
-        self._waiting.take(id)
+        self._waiting.pop(id)
         return self._shown(row)
 
     @locked
@@ -256,7 +262,7 @@ class LateLabels:
                 self.model.partial_fit([_complete(row.x, self.model) for row in waiting], list(y))
         finally:
             for id in ids[: self.model.n_rows - before]:
-                self._waiting.take(id)
+                self._waiting.pop(id)
 
     @contextmanager
     def _said(self, rows: list[Waiting]) -> Iterator[None]:
@@ -310,22 +316,7 @@ class LateLabels:
     @locked
     def get_state(self) -> State:
         """The model and the rows that wait, as nested dicts of arrays and scalars."""
-        return {
-            "model": part_of(self.model),
-            "most": self.most,
-            "n_forgotten": self.n_forgotten,
-            "waiting": self._waiting.get_state(),
-        }
-
-    @classmethod
-    def from_state(cls, state: State) -> LateLabels:
-        """The inverse of ``get_state``."""
-        check(state, {"most": Whole(low=1), "n_forgotten": Whole()})
-        late = cls(model_of_part(state, "model"), state["most"])
-        late.n_forgotten = state["n_forgotten"]
-        with inside(state, "waiting") as waiting:
-            late._waiting = LabelQueue.from_state(waiting)
-        return late
+        return super().get_state()
 
     @locked
     def get_waiting(self) -> State:

@@ -37,6 +37,9 @@ class Keys(NamedTuple):
     missing: str | None = None
     extra: str | None = None
 
+    def __bool__(self) -> bool:
+        return any(self)
+
     def checked(self) -> Keys:
         """Itself; ValueError where it says something else."""
         for name, value in self._asdict().items():

@@ -77,11 +77,6 @@ class SampledRows(Stateful):
         full = len(self.at) >= room
         self._below = (int(splitmix64(self.at).max()) if room else 0) if full else _MASK + 1
 
-    def require_width(self, width: int | None) -> None:
-        """Refuse rows that are wider than those that come, if that width is known."""
-        d = self.X.shape[1]
-        require(width is None or d <= width, f"X: has {d} columns, and rows have {width}")
-
 
 def _room(d: int) -> int:
     """Rows of d columns to keep."""

@@ -63,9 +63,10 @@ def unpacked(column: np.ndarray | list[Any]) -> list[Any]:
 
 @dataclass(frozen=True)
 class Values(Field):
-    """What :func:`packed` gives; ``length``: the name of its size."""
+    """What :func:`packed` gives; ``length``: its size; ``what``: its name in errors."""
 
     length: str
+    what: str = ""
 
     def check(self, value: Any, sizes: Sizes) -> str | None:
         if not isinstance(value, np.ndarray):
@@ -74,6 +75,12 @@ class Values(Field):
             value = np.where(np.isnan(value), 0.0, value)
         dtype = np.int64 if value.dtype == np.int64 else np.float64
         return Array(dtype, (self.length,), finite=False).check(value, sizes)
+
+    def saved(self, value: Sequence[Any]) -> np.ndarray | list[Any]:
+        return packed(value, self.what)
+
+    def loaded(self, value: np.ndarray | list[Any]) -> list[Any]:
+        return unpacked(value)
 
 
 @dataclass(frozen=True)
