@@ -248,7 +248,7 @@ class Like(Field):
 
 @dataclass(frozen=True)
 class Group(Field):
-    """A dict or named tuple, saved as a group of fields; ``of`` makes it of their values by name."""
+    """A dict or named tuple, saved as a group of fields; ``of`` makes it of them by name."""
 
     of: Callable[..., Any]
     parts: Fields
