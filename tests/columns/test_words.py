@@ -228,3 +228,40 @@ def test_names_that_come_late_have_no_words():
     rows = [{"x": 0.5}] * 100 + [{"x": 0.1, "who": f"id{k} of{k}"} for k in rng.permutation(200)]
     model = StreamModel(onkel.make("pa")).partial_fit(rows, rng.integers(0, 2, 300))
     assert not model.encoder.layout.words
+
+
+def remarks(n=500, seed=0):
+    """Short remarks, at first from a list of thirty, of which one word tells the class."""
+    rng = np.random.default_rng(seed)
+    y = rng.integers(0, 2, n)
+    said = []
+    for t, good in enumerate(y):
+        filler = sorted(rng.choice(_FILLER, 1 if t < 120 else 3, replace=False))
+        said.append(" ".join([*filler, (_BAD, _GOOD)[good][rng.integers(2)]]))
+    return {"said": said, "x": rng.normal(size=n)}, np.array(["bad", "good"])[y]
+
+
+@pytest.mark.parametrize("block", [1, 7, 500])
+def test_a_text_with_few_values_at_first_has_words_once_it_has_many(block):
+    rows, y = remarks()
+    begun, rest = slice(100), slice(100, None)
+    whole, model = (
+        StreamModel(onkel.make("pa")).partial_fit({k: v[begun] for k, v in rows.items()}, y[begun])
+        for _ in range(2)
+    )
+    assert not whole.encoder.layout.words
+    wanted = whole.predict_then_learn({k: v[rest] for k, v in rows.items()}, y[rest])
+    assert list(whole.encoder.layout.words) == [0]
+    found = []
+    for a in range(100, 500, block):
+        own = as_list(rows, slice(a, a + block))
+        part = y[a : a + block]
+        found += list(model.predict_then_learn(own[0] if block == 1 else own, part))
+        if a > 300:
+            model = from_bytes(model.to_bytes())
+    assert found == list(wanted)
+    for name, counts in whole._inputs.means.counts.items():
+        np.testing.assert_array_equal(model._inputs.means.counts[name], counts)
+    # a text that nobody has written yet
+    new = {"said": ["we got great lovely milk", "it was awful and stale"], "x": [0.0, 0.0]}
+    assert model.predict(new).tolist() == ["good", "bad"]

@@ -73,8 +73,8 @@ class Layout(Stateful):
         self.features: list[tuple[int, int]] = []
         #: of the text columns
         self.categories: dict[int, Categories] = {}
-        #: of the text columns whose values share words, if there are statistics; a late column
-        #: gets its own once it has more values than room
+        #: of the text columns whose values share words, if there are statistics: one that begins
+        #: with few values gets its own once it has more of them than room
         self.words: dict[int, Words] = {}
         #: codes of the number columns that are mostly one value, if there are statistics
         self.repeated: dict[int, Repeated] = {}
@@ -137,12 +137,9 @@ class Layout(Stateful):
         return range(own.room + 1, own.room + 1 + own.n_hash) if shared else []
 
     def words_parts(self, k: int) -> Iterable[int]:
-        """The parts for words of a late column, once it has more values than room.
-
-        Its first value alone has told what it is; now these values tell whether they share words.
-        """
+        """The parts for words, once a column has more values than room, if these share words."""
         own = self.categories[k]
-        if not (self.statistics and self.columns[k].late and own.room and share_words(own.values)):
+        if not (self.statistics and own.room and share_words(own.values)):
             return ()
         self.words[k] = Words(own.name)
         # another tuple: the look-ups of single rows are made anew
@@ -259,7 +256,7 @@ class Layout(Stateful):
         base, self.features, self._at, self._owners = self.features, [], {}, set()
         for k in {k for k, part in zip(owners, parts, strict=True) if part == WORDS}:
             text = self.categories.get(k)
-            if text is not None and text.hashes and self.statistics and self.columns[k].late:
+            if text is not None and text.hashes and self.statistics:
                 self.words.setdefault(k, Words(text.name))
         for k, part in zip(owners, parts, strict=True):
             require(k < len(self.columns), f"owners: there is no column {k}")
