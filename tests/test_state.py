@@ -10,10 +10,14 @@ import pytest
 from onkel.errors import ModelFileError
 from onkel.state import (
     Array,
+    Column,
+    Field,
     Fields,
     Flag,
+    Group,
     Like,
     Listed,
+    Named,
     Number,
     Part,
     Stateful,
@@ -185,3 +189,63 @@ def test_a_whole_number_may_be_the_size_of_others():
 def test_a_number_that_may_be_infinite_is_checked(loss):
     with pytest.raises(ModelFileError, match="loss: is"):
         Rows().set_state({**Rows(2).get_state(), "loss": loss})
+
+
+class Span(NamedTuple):
+    low: int
+    name: str | None = None
+
+
+class Given(Stateful):
+    GIVEN: ClassVar[Fields] = {"width": Whole(low=1), "settings": Named(Field())}
+    STATE: ClassVar[Fields] = {
+        "table": Group(dict, {"a": Column(np.int64, ("n",)), "b": Column(shape=("n",))}),
+        "span": Group(Span, {"low": Whole(), "name": Text(empty=True)}, where="span"),
+        "inner": Part(begin=lambda _: Inner(), empty=True),
+    }
+
+    def __init__(self, width, settings):
+        self.width, self.settings = width, settings
+        self.table, self.span, self.inner = {"a": [1, 2], "b": [0.5, 1.5]}, (), None
+
+
+@pytest.mark.parametrize("inner", [None, Inner()])
+@pytest.mark.parametrize("span", [(), Span(3), Span(4, "x")])
+def test_an_object_is_made_of_what_it_was_given_and_takes_the_rest(inner, span):
+    one = Given(3, {"any": [1, "x"]})
+    one.inner, one.span, one.table["a"] = inner, span, [5, 6]
+    state = one.get_state()
+    assert state["table"]["a"].dtype == np.int64
+    assert ("span" in state) == bool(span)
+    assert (state["inner"] is None) == (inner is None)
+    other = Given.from_state(state)
+    assert (other.width, other.settings, other.table) == (3, one.settings, one.table)
+    assert type(other.table["a"][0]) is int
+    assert (other.span, type(other.span)) == (span, type(span))
+    assert (other.inner is None) == (inner is None)
+    other.set_state({**state, "width": -1})  # it was given a width
+
+
+@pytest.mark.parametrize(
+    ("damage", "message"),
+    [
+        ({"width": 0}, "width: is 0"),
+        ({"settings": []}, "settings: is a list"),
+        ({"table": {"a": np.arange(2), "b": np.ones(3)}}, r"table/b: has shape \(3,\), not \(2\)"),
+        ({"table": {"a": np.arange(2)}}, "table/b: is missing"),
+        ({"span": None}, "span is nothing"),
+        ({"span": {"low": 1, "name": 2}}, "span/name: is int, not a string"),
+        ({"inner": 1}, "inner is int"),
+        ({"inner": {"sums": -np.ones(2)}}, "inner/sums: holds numbers from -1.0"),
+    ],
+)
+def test_what_is_damaged_in_a_group_or_was_given_is_named(damage, message):
+    with pytest.raises(ModelFileError, match=message):
+        Given.from_state(Given(3, {}).get_state() | damage)
+
+
+def test_a_part_that_may_be_none_must_be_there():
+    state = Given(3, {}).get_state()
+    del state["inner"]
+    with pytest.raises(ModelFileError, match="inner: is missing"):
+        Given.from_state(state)

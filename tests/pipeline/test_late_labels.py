@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from copy import deepcopy
-from datetime import datetime, time, timedelta
+from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 
 import numpy as np
@@ -283,6 +283,33 @@ def test_a_state_that_is_none_is_refused(change, tmp_path):
     late.save(tmp_path / "late.onkel")
     with pytest.raises(ModelFileError):
         load(tmp_path / "late.onkel")
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"model": None}, "model: is NoneType, not a model"),
+        ({"model": {"class": "FOGDRegressor"}}, "model/state: is missing"),
+        ({"model": {"class": "Nobody", "state": {}}}, "model.*'Nobody' is not a model class"),
+        ({"most": 0}, "most: is 0"),
+        ({"waiting": None}, "waiting: is missing"),
+        ({"waiting": {"due": np.zeros((1, 1))}}, "waiting/due: has shape"),
+    ],
+)
+def test_what_is_wrong_with_a_state_is_named(change, message):
+    state = LateLabels(OnlineKernelRegressor(**PARAMS)).get_state()
+    with pytest.raises(ModelFileError, match=message):
+        LateLabels.from_state(state | change)
+
+
+def test_a_time_that_is_none_is_refused():
+    late = LateLabels(OnlineKernelRegressor(**PARAMS))
+    late.predict(date(2026, 1, 2), [0.0, 1.0])
+    state = late.get_state()
+    assert LateLabels.from_state(state).oldest == date(2026, 1, 2)
+    state["waiting"]["ids"] = [{"date": "today"}]
+    with pytest.raises(ModelFileError, match="waiting/ids/values: 'today' is no date"):
+        LateLabels.from_state(state)
 
 
 def test_rows_with_more_or_fewer_columns_wait_in_a_file(tmp_path):

@@ -203,6 +203,28 @@ def test_the_report_has_score_and_skill():
     assert live.report()["recent"] == {}
 
 
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"counts": {"rows": -1}}, "counts: holds 'rows', which is -1"),
+        ({"options": None}, "options: is nothing"),
+        ({"position": 3}, "position: is int"),
+        ({"position": "{"}, "ids: cannot be read"),
+        ({"ids": np.zeros(3, np.uint8)}, "ids: cannot be read"),
+        ({"number": 0.5}, "number: is float"),
+        ({"waiting": {}}, "waiting/due: is missing"),
+    ],
+)
+def test_what_is_wrong_with_the_state_of_a_live_model_is_named(change, message):
+    live = LiveModel(_new(), say=pytest.fail)
+    live.take({"id": 0, "a": 1.0, "y": 1.0})
+    state = live.get_state()
+    with pytest.raises(ModelFileError, match=message):
+        LiveModel(_new()).set_state(state | change)
+    del state["counts"]  # of an earlier version
+    LiveModel(_new()).set_state(state)
+
+
 def test_what_does_not_fit_is_refused(tmp_path):
     with pytest.raises(ValueError, match="the label has that name, too"):
         LiveModel(_new(), id="y")

@@ -11,7 +11,7 @@ import numpy as np
 from onkel._version import __version__
 from onkel.annotations import JSON
 from onkel.errors import ModelFileError
-from onkel.state import PLAIN, Field, State, Text, check, inside
+from onkel.state import PLAIN, Field, Sizes, State, Text, check, inside
 
 _MODULES = ("onkel.pipeline", "onkel.learners", "onkel.streams")
 """Classes that these modules list in ``__all__`` and that have a state may come from a file."""
@@ -72,6 +72,9 @@ def resolve(name: str) -> type:
 @dataclass(frozen=True)
 class Model(Field):
     """A model as a part of another's state: its class and its state."""
+
+    def check(self, value: object, sizes: Sizes) -> str | None:
+        return None if isinstance(value, dict) else f"is {type(value).__name__}, not a model"
 
     def saved(self, value: Saved) -> State:
         return {"class": class_name(value), "state": value.get_state()}

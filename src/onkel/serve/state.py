@@ -6,16 +6,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from onkel.parameters import is_whole
 from onkel.serve import notation
-from onkel.state import Array, Field, Whole, check, inside, require
+from onkel.state import Array, Field, Fields, Named, Text, Whole, check, inside, require
 
 if TYPE_CHECKING:
     from onkel.serve.runs import Live
 
-_FIELDS: dict[str, Field] = {
+_FIELDS: Fields = {
+    "counts": Named(Whole(), optional=True),
+    "options": Named(Field()),
     "number": Whole(),
     "forgotten": Whole(),
+    "position": Text(),
     "ids": Array(np.uint8, ("bytes",)),
 }
 
@@ -38,18 +40,13 @@ def state_of(live: Live) -> dict[str, Any]:
 def set_state(live: Live, state: dict[str, Any]) -> None:
     """The inverse of `state_of`; ModelFileError for a damaged state."""
     check(state, _FIELDS)
-    counts = state.get("counts") or {}
-    require(
-        isinstance(counts, dict) and all(is_whole(n) and n >= 0 for n in counts.values()),
-        "counts: must be whole numbers, at least 0",
-    )
+    counts = state.get("counts", {})
     live.counts.update((name, int(n)) for name, n in counts.items() if name in live.counts)
     with inside(state, "score") as score:
         live.score.set_state(score)
     with inside(state, "waiting") as waiting:
         live.late.set_waiting(waiting)
     live.late.n_forgotten = int(state["forgotten"])
-    require(isinstance(state.get("options"), dict), "options: are missing")
     live.saved_options = state["options"]
     live.number = int(state["number"])
     try:
