@@ -6,6 +6,7 @@ import heapq
 import math
 from collections import OrderedDict
 from collections.abc import Hashable
+from operator import attrgetter
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -13,7 +14,7 @@ import numpy as np
 from onkel.columns.notation import is_missing
 from onkel.errors import DataError
 from onkel.pipeline.waiting_state import Values, by_columns, plain, rows_of, rows_state
-from onkel.state import Column, Field, Fields, Listed, State, Stateful, check, require
+from onkel.state import Column, Field, Fields, State, Stateful, check, require
 
 
 class Waiting(NamedTuple):
@@ -40,7 +41,7 @@ class LabelQueue(Stateful):
     #: the columns of the rows, in the order of `Waiting`; ``x`` is several in a file
     STATE: ClassVar[Fields] = {
         "ids": Values("rows", "id"),
-        "x": Listed(Field(), "rows"),
+        "x": Field(),
         "groups": Values("rows", "group"),
         "predicted": Values("rows", "prediction"),
         "y": Values("rows", "label"),
@@ -123,7 +124,7 @@ class LabelQueue(Stateful):
         """A column of the rows; some have their names in the plural."""
         if name == "ids":
             return list(self._rows)
-        return [getattr(row, name.removesuffix("s")) for row in self._rows.values()]
+        return list(map(attrgetter(name.removesuffix("s")), self._rows.values()))
 
     def get_state(self) -> State:
         """Everything about the rows, each as an array where its values allow, else as a list.
