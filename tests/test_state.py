@@ -249,3 +249,70 @@ def test_a_part_that_may_be_none_must_be_there():
     del state["inner"]
     with pytest.raises(ModelFileError, match="inner: is missing"):
         Given.from_state(state)
+
+
+class Kept(Stateful):
+    """Sums that stand among the owner's fields."""
+
+    STATE: ClassVar[Fields] = {"kept": Array(shape=("n",))}
+
+    def __init__(self):
+        self.kept = np.zeros(0)
+
+
+class Staged(Stateful):
+    STATE: ClassVar[Fields] = {
+        "inners": Part(lambda owner: (Inner() for _ in range(3)), each="inner"),
+        "choice": Part(lambda owner: Inner(), optional=True),
+        "of_choice": Part(lambda owner: Kept(), anew=True, among="kept", beside="choice"),
+        "width": Array(shape=("d",), each="B"),
+        "room": Array(shape=("slots", "d"), in_use={"slots": 2}),
+    }
+
+    def __init__(self, n=1):
+        self.inners, self.choice, self.of_choice = [Inner() for _ in range(n)], None, Kept()
+        self.width, self.room = np.ones(4), np.arange(12.0).reshape(3, 4)
+
+
+def test_a_list_of_parts_comes_back_with_as_many_as_there_were():
+    one, other = Staged(2), Staged(3)
+    one.inners[1].sums[:] = 5.0
+    state = one.get_state()
+    assert set(state) == {"inner_0", "inner_1", "width", "room"}
+    other.set_state(state)
+    assert [inner.sums.tolist() for inner in other.inners] == [[0, 0], [5, 5]]
+    more = {f"inner_{i}": Inner().get_state() for i in range(5)}
+    other.set_state({**state, **more})
+    assert len(other.inners) == 3
+    with pytest.raises(ModelFileError, match=r"^inner_1/sums: has shape"):
+        other.set_state({**state, "inner_1": {"sums": np.zeros(3)}})
+    del state["inner_0"]
+    with pytest.raises(ModelFileError, match=r"^inner_0: is missing"):
+        other.set_state(state)
+
+
+def test_a_part_beside_another_begins_anew_where_both_are_missing():
+    one, other = Staged(), Staged()
+    one.choice, one.of_choice.kept = Inner(), np.ones(2)
+    other.set_state(one.get_state())
+    assert other.of_choice.kept.tolist() == [1, 1]
+    other.set_state(Staged().get_state())
+    assert other.choice is None
+    assert other.of_choice.kept.tolist() == []
+    with pytest.raises(ModelFileError, match=r"^kept: is missing"):
+        other.set_state(Staged().get_state() | {"choice": Inner().get_state()})
+
+
+def test_one_array_or_one_for_each():
+    state, other = Staged().get_state(), Staged()
+    for width in (np.zeros(4), np.zeros((7, 4))):
+        other.set_state({**state, "width": width})
+        assert other.width.shape == width.shape
+    with pytest.raises(ModelFileError, match=r"room: has shape \(2, 4\), not \(2, 3\)"):
+        other.set_state({**state, "width": np.zeros((7, 3))})
+    with pytest.raises(ModelFileError, match=r"width: has shape \(1, 7, 4\), not \(B, d\)"):
+        other.set_state({**state, "width": np.zeros((1, 7, 4))})
+
+
+def test_only_what_is_in_use_is_saved():
+    assert Staged().get_state()["room"].tolist() == [[0, 1, 2, 3], [4, 5, 6, 7]]

@@ -68,7 +68,8 @@ class Array(Field):
     """An array: its dtype, its shape in numbers and named sizes, and the range of its values.
 
     A named size not yet known is taken from the first array that has it. ``finite=False``
-    allows infinities, never NaN.
+    allows infinities, never NaN. ``each``: there may be an array for each of this size. ``in_use``:
+    how many entries along a size are saved.
     """
 
     dtype: DTypeLike = np.float64
@@ -76,6 +77,8 @@ class Array(Field):
     low: float = -math.inf
     high: float = math.inf
     finite: bool = True
+    each: str = ""
+    in_use: Mapping[str, int] | None = None
 
     def check(self, value: object, sizes: Sizes) -> str | None:
         if not isinstance(value, np.ndarray):
@@ -83,8 +86,10 @@ class Array(Field):
         dtype = np.dtype(self.dtype)
         if value.dtype != dtype:
             return f"has dtype {value.dtype}, not {dtype}"
-        if not _fits(value.shape, self.shape, sizes):
-            wanted = ", ".join(str(sizes.get(str(n), n)) for n in self.shape)
+        several = self.each and value.ndim > len(self.shape)
+        shape = (self.each, *self.shape) if several else self.shape
+        if not _fits(value.shape, shape, sizes):
+            wanted = ", ".join(str(sizes.get(str(n), n)) for n in shape)
             return f"has shape {value.shape}, not ({wanted})"
         if value.size == 0 or dtype.kind == "b":
             return None
@@ -94,6 +99,12 @@ class Array(Field):
         if not (self.low <= least and most <= self.high):
             return f"holds numbers from {least} to {most}; they must be {_range(self)}"
         return None
+
+    def saved(self, value: Any) -> Any:
+        if not self.in_use:
+            return value
+        used = (slice(self.in_use.get(str(n))) for n in self.shape)
+        return np.ascontiguousarray(value[tuple(used)])
 
     def loaded(self, value: Any) -> np.ndarray:
         return np.array(value)

@@ -6,7 +6,7 @@ and range of its field. So ``set_state`` refuses what ``get_state`` could not ha
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
@@ -38,12 +38,14 @@ class Part(Field):
 
     ``begin(owner)`` gives the object that takes the state where the owner holds None; ``anew``:
     in any case. ``among``: its fields stand among those of the owner, and it is there where the
-    state has this one of them.
+    state has this one of them. ``each``: the attribute is a list of at least one, under this name
+    with _0, _1, ...; ``begin(owner)`` gives as many as there may be.
     """
 
-    begin: Callable[[Any], Stateful] | None = None
+    begin: Callable[[Any], Any] | None = None
     anew: bool = False
     among: str = ""
+    each: str = ""
 
 
 class Stateful:
@@ -57,6 +59,9 @@ class Stateful:
     STATE: ClassVar[Fields] = {}
     #: those of the arguments of which `from_state` makes the object; `set_state` leaves them alone
     GIVEN: ClassVar[Fields] = {}
+
+    def before_state(self, state: State) -> None:
+        """Take what the fields depend on from a state that is still to be checked."""
 
     def state_fields(self) -> Fields:
         """The fields of the attributes that the object keeps, as it is now."""
@@ -89,6 +94,9 @@ class Stateful:
             value = self.held(name)
             if value is None and (field.optional or (isinstance(field, Part) and not field.empty)):
                 continue
+            if isinstance(field, Part) and field.each:
+                state |= {f"{field.each}_{i}": part.get_state() for i, part in enumerate(value)}
+                continue
             if isinstance(field, Part) and value is not None:
                 held = value.get_state()
                 state |= held if field.among else {name.strip("_"): held}
@@ -100,6 +108,7 @@ class Stateful:
 
     def set_state(self, state: State) -> None:
         """Take a state that `get_state` gave, after checking it (:func:`check`); shares nothing."""
+        self.before_state(state)
         fields = self.state_fields()
         plain = {
             name: field.as_now(name, getattr(self, name)) if isinstance(field, Like) else field
@@ -129,24 +138,38 @@ class Stateful:
 
     def _set_part(self, name: str, field: Part, state: State) -> None:
         """Let an attribute that keeps a state of its own take it."""
+        if field.each:
+            assert field.begin is not None
+            setattr(self, name, list(_parts_taken(field.begin(self), field.each, state)))
+            return
         key = field.among or name.strip("_")
         # earlier versions wrote None for a part that was not there
-        if state.get(key) is None:
-            there = field.empty and key in state
-            require(there or field.may_lack(state), f"{key}: is missing")
-            if field.optional or field.empty:
-                setattr(self, name, None)
+        there = state.get(key) is not None
+        known = there or (field.empty and key in state)
+        require(known or field.may_lack(state), f"{key}: is missing")
+        if not there and (field.optional or field.empty):
+            setattr(self, name, None)
             return
-        part = getattr(self, name, None)
-        if part is None or field.anew:
+        part: Any = getattr(self, name, None)
+        if field.anew or (there and part is None):
             assert field.begin is not None
             part = field.begin(self)
             setattr(self, name, part)
-        if field.among:
+        if there and field.among:
             part.set_state(state)
+        elif there:
+            with inside(state, key) as of_part:
+                part.set_state(of_part)
+
+
+def _parts_taken(parts: Iterable[Stateful], each: str, state: State) -> Iterator[Stateful]:
+    """The parts that a state has, up to the first that it lacks, with their states."""
+    for i, part in enumerate(parts):
+        if i and f"{each}_{i}" not in state:
             return
-        with inside(state, key) as of_part:
+        with inside(state, f"{each}_{i}") as of_part:
             part.set_state(of_part)
+        yield part
 
 
 def _loaded(state: State, fields: Fields) -> State:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from types import SimpleNamespace
 
 import numpy as np
@@ -56,7 +57,7 @@ def test_one_row_is_a_block_of_one(kind, seed):
 def test_a_prediction_makes_no_room():
     means = TargetMeans()
     means.learn_row({0: 1}, 2.0)
-    before = means.get_state()
+    before = copy.deepcopy(means.get_state())
     assert means.row_now({0: 5000, 7: 3}) == {0: [0.0], 7: [0.0]}
     assert str(means.get_state()) == str(before)
 

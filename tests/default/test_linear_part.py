@@ -10,6 +10,7 @@ import pytest
 from onkel import OnlineKernelClassifier, OnlineKernelRegressor, from_bytes, load, to_bytes
 from onkel.default.cells import ROWS
 from onkel.default.linear_part import LinearPart
+from onkel.maps.landmarks.fitted import Units
 from onkel.numerics.arrays import targets_of
 
 pytestmark = pytest.mark.compiled
@@ -83,7 +84,7 @@ def test_blocks_do_not_matter(block):
 
 def test_a_state_goes_on_bit_for_bit():
     X, Y, P, weight = made()
-    part, other = begun(X, Y), LinearPart.none(1, 1.0)
+    part, other = begun(X, Y), LinearPart(Units.none(0), 1)
     part.learn(X[:700], Y[:700], P[:700], weight[:700])
     other.set_state(part.get_state())
     for one in (part, other):
@@ -96,7 +97,7 @@ def test_two_parts_of_a_stream_give_the_sums_of_the_whole():
     whole, origin = begun(X, Y), begun(X, Y)
     whole.learn(X, Y, P, weight)
     origin.learn(X[:600], Y[:600], P[:600], weight[:600])
-    mine, other = LinearPart.none(1, 1.0), LinearPart.none(1, 1.0)
+    mine, other = LinearPart(Units.none(0), 1), LinearPart(Units.none(0), 1)
     for one, rows in ((mine, slice(600, 1200)), (other, slice(1200, None))):
         one.set_state(origin.get_state())
         one.learn(X[rows], Y[rows], P[rows], weight[rows])

@@ -27,13 +27,13 @@ def test_rows_and_classes_in_any_order(seed):
             naive = np.concatenate([naive, R])
         if rng.random() < 0.1:
             kept = copy.deepcopy(kept)
-        assert np.array_equal(kept.rows, naive)
+        assert np.array_equal(kept.residuals, naive)
 
 
 def test_what_was_given_out_stays():
     kept = Residuals(2)
     kept.append(np.ones((3, 2)))
-    rows = kept.rows
+    rows = kept.residuals
     kept.append(np.zeros((1, 2)))
     kept.add_class(0)
     assert np.array_equal(rows, np.ones((3, 2)))

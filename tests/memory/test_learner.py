@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import copy
+import functools
+import operator
 
 import numpy as np
 import pytest
 from sklearn.base import clone
 
 from onkel import OnlineKernelClassifier, OnlineKernelRegressor, load
+from onkel.errors import ModelFileError
 
 N = 900
 PARAMS = {"n_components": 15, "speed": "fast"}
@@ -152,6 +155,33 @@ def test_a_column_more_is_taken():
     np.testing.assert_array_equal(
         copy.predict_then_learn(wide[:50], y[:50]), model.predict_then_learn(wide[:50], y[:50])
     )
+
+
+@pytest.mark.parametrize(
+    ("place", "value", "message"),
+    [
+        ("width", None, "width: is missing"),
+        ("seed", None, "seed: is missing"),
+        ("width", 3, "width: is 3, more than the 2 columns of a row"),
+        ("second/n_outputs", 3, "second/n_outputs: is 3, not 1"),
+        ("second/current/stage_0", None, "second/current/stage_0: is missing"),
+        ("second/current/residuals", None, "second/current/residuals: is missing"),
+        ("second/current/residuals", np.zeros((3, 1)), "residuals: has 3 rows, and choice has"),
+        ("second/current/residuals", np.zeros((3, 2)), r"second/.*/residuals: has shape \(3, 2\)"),
+        ("second/current/map/S", None, "second/current/map/S: is missing"),
+        ("second/current/map/scale", np.ones(2), "second/current/map/scale: has shape"),
+    ],
+)
+def test_a_crafted_second_model_is_refused(place, value, message):
+    model = _model("values").partial_fit(*_rows("values"))
+    state = model.get_state()
+    *way, name = place.split("/")
+    owner = functools.reduce(operator.getitem, way, state["fitted"]["memory"])
+    owner[name] = value
+    if value is None:
+        del owner[name]
+    with pytest.raises(ModelFileError, match=message):
+        type(model).from_state(state)
 
 
 def test_class_weights_have_no_memory():

@@ -317,7 +317,7 @@ def test_every_kernel(budget, kernel, dtype):
 )
 def test_a_saved_model_goes_on_and_a_class_may_come_late(budget):
     X, y, _ = rows("multiclass")
-    model, copy = (make(budget, rules.Gradient(0.3), "binary") for _ in range(2))
+    model, copy = (make(budget, rules.Gradient(0.3), task) for task in ("binary", "multiclass"))
     learn(model, X[:60], np.sign(y[:60] - 0.5), (0, 60))
     model.add_output(2)
     copy.set_state(model.get_state())

@@ -288,10 +288,11 @@ def test_kept_kernel_matrix_and_outputs_equal_fresh_ones(name):
     model = model_of(budget, rule, LOSSES[losses][0], K)
     learn_in_blocks(model, X, y)
     gram = Gaussian().gram(model.support, model.support, GAMMA)
-    np.testing.assert_allclose(model._used("gram"), gram, atol=1e-12)
+    state = model.get_state()
+    np.testing.assert_allclose(state["gram"], gram, atol=1e-12)
     if "redundant" in name:
         scale = model.state[places.SCALE]
-        np.testing.assert_allclose(scale * model._used("outputs"), model.coef @ gram, atol=1e-9)
+        np.testing.assert_allclose(scale * state["outputs"], model.coef @ gram, atol=1e-9)
 
 
 @pytest.mark.parametrize(

@@ -285,15 +285,13 @@ class OnlineScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, Statef
         """A copy of the whole state, as arrays and scalars."""
         return copy.deepcopy(super().get_state())
 
-    def set_state(self, state: State) -> None:
-        # the fields depend on these
+    def before_state(self, state: State) -> None:
         check(state, {"mode": Text(among=MODES)})
         self.mode = state["mode"]
         if "n_rows" in state:
             check(state, {"n_features_in": Whole(low=1), "sparse": Flag()})
             self.n_rows_, self.sparse_ = 0, state["sparse"]
             self.n_features_in_ = state["n_features_in"]
-        super().set_state(state)
 
     def check_state(self, state: State, sizes: Sizes) -> None:
         if "tails" in state:

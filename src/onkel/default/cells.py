@@ -30,7 +30,7 @@ from onkel.default.bins import PairBins
 from onkel.merging import joined
 from onkel.numerics.arrays import as_dense, inserted
 from onkel.numerics.jit import jit, jit_called
-from onkel.state import Array, Fields, Part, Stateful, require
+from onkel.state import Array, Fields, Part, Sizes, Stateful, require
 
 #: places in the sums: Σ⟨r, s⟩ and √(Σ⟨r, s⟩²), Σ‖s‖², Σ‖r‖², Σ‖r - a s‖², rows
 AGREED, DOUBT, SIZE, WHOLE, LEFT, ROWS = range(6)
@@ -119,6 +119,9 @@ class PairCells(Stateful):
         total = gained + theirs
         share = np.divide(theirs, total, out=np.ones_like(total), where=total > 0.0)[:, None]
         return np.asarray((1.0 - share) * self.W + share * other.W)
+
+    def state_sizes(self) -> Sizes:
+        return {"n_outputs": self.W.shape[1]}
 
     def state_is_set(self) -> None:
         self.first = 0.5 / max(len(self.bins.pairs), 1)

@@ -34,7 +34,7 @@ from onkel.merging import require_same
 from onkel.model.contract import WorkOfFits
 from onkel.numerics.arrays import targets_of
 from onkel.rules.base import Rule, RuleKind
-from onkel.state import Array, Fields, Flag, Part, State, Stateful, Whole, require
+from onkel.state import Array, Fields, Flag, Part, Sizes, State, Stateful, Whole, require
 
 _CHANGES_KEPT = 64
 
@@ -47,6 +47,7 @@ class RestartingModel(Stateful):
     """
 
     STATE: ClassVar[Fields] = {
+        "n_outputs": Whole(size="n_outputs"),
         "n_changes": Whole(),
         "n_bins": Whole(),
         "changes": Array(np.int64, ("changes",), low=1, high=2**58),
@@ -72,6 +73,7 @@ class RestartingModel(Stateful):
         self.unfitted: FeatureMap = feature_map
         self.parts: tuple[Rule, Loss, float] = (rule, loss, epsilon)
         self.representation = representation
+        self.n_outputs: int = n_outputs
         #: the model that predicts
         self.current: ExplicitModel = self._new_model(n_outputs)
         self.challenger: ExplicitModel | None = None
@@ -119,7 +121,7 @@ class RestartingModel(Stateful):
         """Learn the rows in order; returns the scores (n, K) before each was learned."""
         if self.fixed:
             return self.current.learn(X, y, weight)
-        P, losses = np.zeros((len(y), self.current.n_outputs)), np.zeros((len(y), 2))
+        P, losses = np.zeros((len(y), self.n_outputs)), np.zeros((len(y), 2))
         done = known = 0
         while done < len(y):
             # where nothing is to be decided, the model learns the rest of the block at once
@@ -146,7 +148,7 @@ class RestartingModel(Stateful):
 
     def losses(self, P: np.ndarray, y: np.ndarray) -> np.ndarray:
         """The loss of each row, in the same unit whether two classes are one output or two."""
-        targets, one = targets_of(y, self.current.n_outputs), P.shape[1] == 1
+        targets, one = targets_of(y, self.n_outputs), P.shape[1] == 1
         if self.current.rule.kind == RuleKind.NEWTON:
             signs = targets if one else 2.0 * targets - 1.0
             of_outputs = np.logaddexp(0.0, -signs * P).sum(axis=1)
@@ -205,7 +207,7 @@ class RestartingModel(Stateful):
         self.window.count_as_equal()
 
     def _begin_challenger(self) -> ExplicitModel:
-        challenger = self._new_model(self.current.n_outputs)
+        challenger = self._new_model(self.n_outputs)
         challenger.map.begin_beside(self.current.map)
         challenger.map.postpone(postpones_search(self.unfitted))
         return challenger
@@ -234,11 +236,6 @@ class RestartingModel(Stateful):
     def coef(self) -> np.ndarray:
         """The weights of the model that predicts."""
         return self.current.coef
-
-    @property
-    def n_outputs(self) -> int:
-        """Number of outputs K."""
-        return self.current.n_outputs
 
     @property
     def cannot_diverge(self) -> bool:
@@ -272,6 +269,7 @@ class RestartingModel(Stateful):
         """Make room for a class with zero scores at ``position``."""
         for model in self.models():
             model.add_output(position)
+        self.n_outputs = self.current.n_outputs
 
     def add_columns(self, n: int) -> None:
         """Take rows with n columns more; a challenger begins, unless a fit is still to come."""
@@ -315,13 +313,8 @@ class RestartingModel(Stateful):
 
     # ---- state ---------------------------------------------------------------------------------
 
-    def get_state(self) -> State:
-        return {"n_outputs": self.n_outputs} | super().get_state()
+    def state_sizes(self) -> Sizes:
+        return {"n_outputs": self.n_outputs}
 
-    def check_state(self, state: State, sizes: dict[str, int]) -> None:
+    def check_state(self, state: State, sizes: Sizes) -> None:
         require(sizes["changes"] <= _CHANGES_KEPT, "changes: holds more than are kept")
-
-    def state_is_set(self) -> None:
-        other = self.challenger
-        same = other is None or other.n_outputs == self.n_outputs
-        require(same, "challenger: has another number of outputs than current")

@@ -20,8 +20,9 @@ has a share in the sum (:mod:`onkel.default.linear_part`).
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from itertools import zip_longest
-from typing import Self
+from typing import ClassVar, Self
 
 import numpy as np
 
@@ -34,12 +35,13 @@ from onkel.errors import MergeError
 from onkel.explicit.model import ExplicitModel
 from onkel.losses import Loss
 from onkel.maps.base import FeatureMap
+from onkel.maps.landmarks.fitted import Units
 from onkel.merging import require_same
 from onkel.model.warmup import Warmup
 from onkel.numerics.arrays import as_dense, end_of_counted, next_power_of_two, targets_of
 from onkel.rules.base import Rule
 from onkel.rules.second_order import ExactScalars
-from onkel.state import Array, State, check, inside, require
+from onkel.state import Fields, Part, require
 
 # Columns and bins are chosen after so many rows, and again at every power of two up to the last.
 _FIRST_ROWS, _LAST_ROWS = 64, 1024
@@ -59,6 +61,20 @@ class CorrectedModel(ExplicitModel):
     squares.
     """
 
+    STATE: ClassVar[Fields] = {
+        **ExplicitModel.STATE,
+        "stages": Part(lambda model: model._new_stages(), each="stage"),
+        "choice": Part(lambda model: model._new_choice(1), anew=True, optional=True),
+        "kept": Part(
+            lambda model: Residuals(model.n_outputs), anew=True, among="residuals", beside="choice"
+        ),
+        "linear": Part(
+            lambda model: LinearPart(Units.none(0), model.n_outputs, model._forgetting[0]),
+            anew=True,
+            optional=True,
+        ),
+    }
+
     def __init__(
         self, feature_map: FeatureMap, rule: Rule, loss: Loss, epsilon: float, n_outputs: int
     ) -> None:
@@ -66,7 +82,7 @@ class CorrectedModel(ExplicitModel):
         self.stages: list[PairCells] = [PairCells(PairBins.none(), n_outputs)]
         self.choice = self._begun_choice()
         #: residuals of the rows kept for the choice
-        self.residuals: Residuals = Residuals(n_outputs)
+        self.kept: Residuals = Residuals(n_outputs)
         #: None where there are fewer columns than landmarks, and until columns are chosen
         self.linear: LinearPart | None = None
 
@@ -83,7 +99,7 @@ class CorrectedModel(ExplicitModel):
             R = Y[part] - P[part]
             self._correct(X[part], Y[part], weight[part], P[part])
             self.choice.keep(as_dense(X[part]), y[part], weight[part])
-            self.residuals.append(R[weight[part] > 0.0])
+            self.kept.append(R[weight[part] > 0.0])
             if self.choice.count == due:
                 self._choose()
             done = end
@@ -110,7 +126,7 @@ class CorrectedModel(ExplicitModel):
         bins = PairBins.of(X, targets, _CELLS * n_landmarks**2 // (K + 1))
         at = self._chosen_stage
         cells = PairCells(bins, self.n_outputs, self._forgetting[at])
-        cells.learn(X, self.residuals.rows, weight)
+        cells.learn(X, self.kept.residuals, weight)
         self.stages[at:] = [cells]
         if self.choice.complete:
             self._end_choice()
@@ -132,8 +148,8 @@ class CorrectedModel(ExplicitModel):
     def _end_choice(self) -> None:
         """Keep the columns and bins as they are, and begin the later stages."""
         assert self.choice is not None
-        rows, residuals = self.choice.rows(), self.residuals.rows
-        self.choice, self.residuals = None, Residuals(self.n_outputs)
+        rows, residuals = self.choice.rows(), self.kept.residuals
+        self.choice, self.kept = None, Residuals(self.n_outputs)
         if self._chosen_stage == 0:
             self._begin_linear(*rows, residuals)
             few, later = self.stages[0].bins.alone(), self._forgetting[1:_LATE]
@@ -148,6 +164,10 @@ class CorrectedModel(ExplicitModel):
             self.linear = LinearPart.begun(X, self.n_outputs, self._forgetting[0])
             Y = targets_of(y, self.n_outputs)
             self.linear.learn(X, Y, Y - R, weight)
+
+    def _new_stages(self) -> Iterator[PairCells]:
+        """Stages without cells, as many as there may be."""
+        return (PairCells(PairBins.none(), self.n_outputs, own) for own in self._forgetting)
 
     @property
     def _forgetting(self) -> list[float]:
@@ -207,7 +227,7 @@ class CorrectedModel(ExplicitModel):
             stage.add_output(position)
         if self.linear is not None:
             self.linear.add_output(position)
-        self.residuals.add_class(position)
+        self.kept.add_class(position)
 
     def add_columns(self, n: int) -> None:
         """As :meth:`widen`; columns are then chosen once more, by the rows from now on.
@@ -223,43 +243,13 @@ class CorrectedModel(ExplicitModel):
         if self.choice is not None:
             self.choice.add_columns(n)
 
-    def get_state(self) -> State:
-        stages = {f"stage_{i}": stage.get_state() for i, stage in enumerate(self.stages)}
-        state = {**super().get_state(), **stages}
-        if self.choice is not None:
-            state |= {"choice": self.choice.get_state(), "residuals": self.residuals.rows}
-        if self.linear is not None:
-            state["linear"] = self.linear.get_state()
-        return state
-
-    def set_state(self, state: State) -> None:
-        super().set_state(state)
-        require("stage_0" in state, "stage_0: is missing")
-        self.stages = []
-        for i, forgetting in enumerate(self._forgetting):
-            if f"stage_{i}" in state:
-                cells = PairCells(PairBins.none(), self.n_outputs, forgetting)
-                with inside(state, f"stage_{i}") as stage:
-                    cells.set_state(stage)
-                    known = bool((cells.bins.columns < self.map.n_features_in_).all())
-                    require(known, "bins/columns: names a column that rows do not have")
-                    n = cells.W.shape[1]
-                    require(n == self.n_outputs, f"W: has {n} columns, not {self.n_outputs}")
-                self.stages.append(cells)
-        self.choice, self.residuals = None, Residuals(self.n_outputs)
-        if "choice" in state:
-            self.choice = self._new_choice(1)
-            with inside(state, "choice") as choice:
-                self.choice.set_state(choice)
-            shape = (self.choice.count, self.n_outputs)
-            check(state, {"residuals": Array(shape=shape, low=-1e153, high=1e153)})
-            self.residuals.append(state["residuals"])
-        self.linear = None
-        if "linear" in state:
-            self.linear = LinearPart.none(self.n_outputs, self._forgetting[0])
-            with inside(state, "linear") as linear:
-                self.linear.set_state(linear)
-                known = len(self.linear.middle) <= self.map.n_features_in_
-                require(known, "middle: has more columns than rows have")
-                n = self.linear.b.shape[1]
-                require(n == self.n_outputs, f"b: has {n} columns, not {self.n_outputs}")
+    def state_is_set(self) -> None:
+        super().state_is_set()
+        d, n_kept = self.map.n_features_in_, len(self.kept.residuals)
+        for i, stage in enumerate(self.stages):
+            known = bool((stage.bins.columns < d).all())
+            require(known, f"stage_{i}/bins/columns: names a column that rows do not have")
+        n = 0 if self.choice is None else self.choice.count
+        require(n_kept == n, f"residuals: has {n_kept} rows, and choice has {n}")
+        fits = self.linear is None or len(self.linear.middle) <= d
+        require(fits, "linear/middle: has more columns than rows have")

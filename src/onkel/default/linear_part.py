@@ -31,7 +31,7 @@ from scipy.linalg.lapack import spotrs
 
 from onkel.annotations import Matrix
 from onkel.default.cells import LEFT, N_SUMS, ROWS, WHOLE, add_to_sums, residuals_with_class, share
-from onkel.maps.landmarks.fitted import TailCurves, Units
+from onkel.maps.landmarks.fitted import OF_UNITS, TailCurves, Units
 from onkel.merging import joined, require_same
 from onkel.numerics.arrays import as_dense
 from onkel.numerics.in_steps import finished
@@ -54,9 +54,7 @@ class LinearPart(Stateful):
     """Sums A (d + 1, d + 1), upper triangle, and b (d + 1, K); weights W; variances v."""
 
     STATE: ClassVar[Fields] = {
-        "tails": Array(shape=(2, "d"), low=-1e150, high=1e150),
-        "middle": Array(shape=("d",), low=-1e150, high=1e150),
-        "scale": Array(shape=("d",), low=1e-300, high=1e150),
+        **OF_UNITS,
         "A": Array(np.float32, ("features", "features")),
         "b": Array(shape=("features", "n_outputs")),
         "W": Array(shape=("features", "n_outputs"), low=-1e150, high=1e150),
@@ -92,12 +90,6 @@ class LinearPart(Stateful):
         #: all rows, and those when W was solved
         self.n_rows: int = 0
         self.n_solved: int = 0
-
-    @classmethod
-    def none(cls, n_outputs: int, forgetting: float) -> Self:
-        """Of no columns: it takes a state."""
-        nothing = np.empty(0)
-        return cls(Units(TailCurves(nothing, nothing), nothing, nothing), n_outputs, forgetting)
 
     @classmethod
     def begun(cls, X: np.ndarray, n_outputs: int, forgetting: float) -> Self:
@@ -221,6 +213,9 @@ class LinearPart(Stateful):
         return A, self.b + rows.T @ self.targets[: self.n_waiting]
 
     # ---- state ---------------------------------------------------------------------------------
+
+    def state_sizes(self) -> Sizes:
+        return {"n_outputs": self.b.shape[1]}
 
     def check_state(self, state: State, sizes: Sizes) -> None:
         fits = sizes["features"] == sizes["d"] + 1

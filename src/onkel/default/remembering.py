@@ -22,7 +22,7 @@ from scipy.special import expit, logit
 from onkel.annotations import Matrix
 from onkel.memory import ClassMemory, Experts, Gain, LastClass, ValueMemory
 from onkel.numerics.arrays import end_of_counted
-from onkel.state import Fields, Number, Part, State, Stateful, Whole, check, inside
+from onkel.state import Fields, Number, Part, Sizes, State, Stateful, Whole, require
 
 # Probabilities keep this far from 0 and 1 before they are turned into log-odds.
 _SURE = 1e-9
@@ -38,9 +38,9 @@ _TINY = float(np.finfo(np.float64).tiny)
 class Remembering(Stateful):
     """Predictions of the next rows, from those of a timeless model and the labels so far.
 
-    ``second`` makes a least squares model of one output, given the number of columns. ``n_classes``
-    is None for targets that are numbers. ``log_odds``: the model's scores of classes are log-odds.
-    ``most`` groups are remembered: those seen last.
+    ``second`` makes a least squares model of one output, given the number of columns; rows have d.
+    ``n_classes`` is None for targets that are numbers. ``log_odds``: the model's scores of classes
+    are log-odds. ``most`` groups are remembered: those seen last.
     """
 
     STATE: ClassVar[Fields] = {
@@ -49,11 +49,15 @@ class Remembering(Stateful):
         "gain": Part(),
         "experts": Part(),
         "last_class": Part(),
+        "second": Part(lambda memory: memory._new_second(), anew=True, optional=True),
+        "width": Whole(low=1, beside="second"),
+        "seed": Whole(high=math.inf, beside="second"),
     }
 
     def __init__(
         self,
         second: Callable[[int], Any],
+        d: int,
         n_classes: int | None,
         log_odds: bool = False,
         most: int = 1,
@@ -65,8 +69,10 @@ class Remembering(Stateful):
         self.memory: Any = ValueMemory(most) if n_classes is None else ClassMemory(n_classes, most)
         self.gain: Gain = Gain()
         self.second: Any = None
-        #: columns of a row when the second model began
+        #: columns of a row, and those when the second model began, with its seed
+        self.d: int = d
         self.width: int = 0
+        self.seed: int | None = None
         self.experts: Experts = Experts(3)
         self.last_class: LastClass = LastClass()
         #: for numbers: about 1/|y| of the first target y ≠ 0, or of a much larger one since; 0
@@ -135,7 +141,8 @@ class Remembering(Stateful):
             if self.second is None:
                 errors = [(scale * (of[part] - y))[kept > 0.0] for of in (control, m)]
                 if self.gain.add(*map(np.square, errors)):
-                    self._begin_second(X.shape[1])
+                    self.width = self.d
+                    self.second = self._new_second()
         return _of_two(out) if self.classes else out
 
     def _in_one_scale(self, target: np.ndarray, weight: np.ndarray) -> Iterator[slice]:
@@ -167,10 +174,6 @@ class Remembering(Stateful):
         self.scale = math.ldexp(self.scale, by)
         self.experts.rescale(by)
         self.gain.rescale(by)
-
-    def _begin_second(self, d: int) -> None:
-        self.width = d
-        self.second = self.make_second(self.memory.n_columns + 1 + d)
 
     # ---- prediction ----------------------------------------------------------------------------
 
@@ -245,33 +248,29 @@ class Remembering(Stateful):
 
     def add_columns(self, n: int) -> None:
         """Take rows with n columns more, 0 so far, that may matter."""
+        self.d += n
         if self.second is not None:
             self.second.add_columns(n)
 
     def widen(self, n: int) -> None:
         """Take rows with n columns more, 0 so far, and go on."""
+        self.d += n
         if self.second is not None:
             self.second.widen(n)
 
-    def get_state(self) -> State:
-        state = super().get_state()
-        if self.second is not None:
-            state["second"] = self.second.get_state()
-            state |= {"seed": self.second.seed, "width": self.width}
-        return state
+    def check_state(self, state: State, sizes: Sizes) -> None:
+        width = state.get("width", 0)
+        require(width <= self.d, f"width: is {width}, more than the {self.d} columns of a row")
 
-    def set_state(self, state: State, d: int = 0) -> None:
-        """Take the state of another, over rows of d columns."""
-        super().set_state(state)
-        self.second = None
-        if "second" in state:
-            check(state, {"width": Whole(low=1, high=d), "seed": Whole(high=math.inf)})
-            self._begin_second(int(state["width"]))
-            if d > self.width:
-                self.second.add_columns(d - self.width)
-            self.second.seed = state["seed"]
-            with inside(state, "second") as second:
-                self.second.set_state(second)
+    def _new_second(self) -> Any:
+        """A second model that has learned nothing and began with rows of ``width`` columns."""
+        second = self.make_second(self.memory.n_columns + 1 + self.width)
+        if self.d > self.width:
+            second.add_columns(self.d - self.width)
+        if self.seed is None:
+            self.seed = second.seed
+        second.seed = self.seed
+        return second
 
 
 def _of_two(p: np.ndarray) -> np.ndarray:

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import numpy as np
 
 from onkel.default.cells import residuals_with_class
 from onkel.numerics.arrays import inserted
-from onkel.state import State
+from onkel.state import Array, Fields, Sizes, State, Stateful
 
 
-class Residuals:
+class Residuals(Stateful):
     """Residuals (n, K) of some rows, with room for more of both, which doubles.
 
     A class that comes gets the next place whatever its position, so none is moved: thousands of
     classes come in thousands of rows.
     """
+
+    STATE: ClassVar[Fields] = {"residuals": Array(shape=("n", "n_outputs"), low=-1e153, high=1e153)}
 
     def __init__(self, n_outputs: int) -> None:
         self.count: int = 0
@@ -24,7 +28,7 @@ class Residuals:
         self._held = np.zeros((0, n_outputs))
 
     @property
-    def rows(self) -> np.ndarray:
+    def residuals(self) -> np.ndarray:
         """All residuals (n, K): a copy."""
         return np.ascontiguousarray(self._held[: self.count, self._places])
 
@@ -40,7 +44,7 @@ class Residuals:
         """Insert a class never seen; one output of targets ±1 becomes two indicators."""
         known = len(self._places)
         if known == 1:
-            both = residuals_with_class(self.rows, position)
+            both = residuals_with_class(self.residuals, position)
             self._places = np.arange(both.shape[1])
             self._held = both
             return
@@ -55,5 +59,11 @@ class Residuals:
 
     def __getstate__(self) -> State:
         # a copy needs no spare room
-        rows = self.rows
+        rows = self.residuals
         return {"count": len(rows), "_places": np.arange(rows.shape[1]), "_held": rows}
+
+    def state_sizes(self) -> Sizes:
+        return {"n_outputs": len(self._places)}
+
+    def take(self, values: State) -> None:
+        self.append(values["residuals"])

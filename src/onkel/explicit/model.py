@@ -130,7 +130,7 @@ class ExplicitModel(Model):
         return self.training.coef
 
     STATE: ClassVar[Fields] = {
-        "n_outputs": Whole(low=1, high=2**31),
+        "n_outputs": Whole(size="n_outputs"),
         "map": Part(where="ready"),
         "training": Part(lambda model: model._begun(), anew=True, among="W", optional=True),
         "warmup": Part(lambda model: model._new_warmup(1), anew=True, optional=True),

@@ -108,7 +108,7 @@ class OnlineEstimator(BaseEstimator):
         """The model f = 0 in the learner's representation."""
         raise NotImplementedError(f"{type(self).__name__} names no representation")
 
-    def _new_memory(self, n_outputs: int) -> Remembering | None:
+    def _new_memory(self, d: int, n_outputs: int) -> Remembering | None:
         """What remembers the last labels; None for a learner that does not."""
         return None
 
@@ -127,7 +127,7 @@ class OnlineEstimator(BaseEstimator):
         #: f, in the learner's representation
         self.model_: Model | RestartingModel = self._make_model(d, rule, loss, epsilon, n_outputs)
         #: what is remembered of the last labels; None for most learners
-        self.memory_: Remembering | None = self._new_memory(n_outputs)
+        self.memory_: Remembering | None = self._new_memory(d, n_outputs)
         #: what labels that came say of predictions; None without ``feedback``
         self.feedback_: Feedback | None = Feedback(self._task) if self.feedback else None
         self.n_features_in_: int = d

@@ -102,15 +102,15 @@ def _set_fitted_state(learner: Any, state: State) -> None:
             require(fits, f"{name}: is {value}, more than the state holds")
     if "feature_names_in" in state:
         learner.feature_names_in_ = np.array(state["feature_names_in"], dtype=object)
-    K = learner._n_outputs(state)
-    learner._start(first, K)
+    learner._start(first, learner._n_outputs(state))
     learner.n_features_in_ = d
     learner.n_rows_ = state["n_rows"]
     if d > first:
         learner.model_.add_columns(d - first)
+        if learner.memory_ is not None:
+            learner.memory_.add_columns(d - first)
     learner.model_.seed = state["seed"]
     with inside(state, "model") as model:
-        check(model, {"n_outputs": Whole(low=K, high=K)})
         learner.model_.set_state(model)
     rows = np.stack([np.zeros(d), np.ones(d)]).astype(learner.dtype)
     finite = np.isfinite(learner.model_.scores(rows)).all()
@@ -123,7 +123,8 @@ def _set_fitted_state(learner: Any, state: State) -> None:
             raise ModelFileError(f"map_fixed: {error}") from None
         learner.map_fixed_, learner.memory_ = True, None
     if learner.memory_ is not None and "memory" in state:
-        learner.memory_.set_state(state["memory"], d)
+        with inside(state, "memory") as memory:
+            learner.memory_.set_state(memory)
     if learner.feedback_ is not None:
         with inside(state, "feedback") as feedback:
             learner.feedback_.set_state(feedback)

@@ -264,9 +264,8 @@ class Memory(Stateful):
         """The ranges of the past's arrays that are used as indices."""
         return {"periods": (0, WINDOW)}
 
-    def set_state(self, state: State) -> None:
+    def before_state(self, state: State) -> None:
         with inside(state, "groups") as groups:
             self.groups.set_state(groups)
         # with as many slots as there are groups
         self._reset()
-        super().set_state(state)

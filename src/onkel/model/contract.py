@@ -16,7 +16,7 @@ from onkel.numerics.notices import working
 from onkel.numerics.threads import one_blas_thread
 from onkel.rules import base as places
 from onkel.rules.base import Rule, UpdateContext, vector
-from onkel.state import Stateful
+from onkel.state import Sizes, Stateful
 
 #: every model learns so many rows in well under a second
 FEW_AT_ONCE = 2048
@@ -70,6 +70,9 @@ class Model(Stateful):
         self.par: np.ndarray = vector() if rule is None else rule.parameters()
         self.n_outputs = n_outputs
         self.undo_log: RowLog = RowLog()
+
+    def state_sizes(self) -> Sizes:
+        return {"n_outputs": self.n_outputs}
 
     def _new_state(self) -> np.ndarray:
         """The loops' state vector for f = 0."""

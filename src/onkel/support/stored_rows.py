@@ -60,6 +60,7 @@ class StoredRows(Model):
         }
 
     def state_fields(self) -> Fields:
+        used = {SLOTS: max(self.size, 1)}
         rows = {
             "rng": Array(dtype=np.uint64, shape=(1,), low=1),
             "counts": Array(dtype=np.int64, shape=(N_COUNTS,), low=0, high=2**62),
@@ -67,9 +68,9 @@ class StoredRows(Model):
             **self.arrays(),
         }
         return {
-            "n_outputs": Whole(low=1, high=2**31, size="n_outputs"),
+            "n_outputs": Whole(size="n_outputs"),
             "gamma_": Number(low=0.0, where="ready"),
-            **{name: replace(array, beside="gamma") for name, array in rows.items()},
+            **{name: replace(array, beside="gamma", in_use=used) for name, array in rows.items()},
             "warmup": Part(lambda of: Warmup(1, of.d, of.dtype), anew=True, optional=True),
         }
 
@@ -114,19 +115,6 @@ class StoredRows(Model):
             return np.empty((self.n_outputs, 0), self.dtype)
         return self.A[:, : self.size] * self.A.dtype.type(self.state[places.SCALE])
 
-    def get_state(self) -> State:
-        state = super().get_state()
-        return state | {name: self._used(name) for name in self.arrays() if name in state}
-
-    def _used(self, name: str) -> np.ndarray:
-        """The part of an array for the slots in use, or for the first slot if there are none."""
-        used = slice(max(self.size, 1))
-        axes = self.arrays()[name].shape
-        part: np.ndarray = getattr(self, name)[
-            tuple(used if n == SLOTS else slice(None) for n in axes)
-        ]
-        return part.copy()
-
     def state_is_set(self) -> None:
         """Give the arrays their spare room."""
         if not self.ready:
@@ -138,7 +126,7 @@ class StoredRows(Model):
             getattr(self, name)[tuple(slice(m) for m in array.shape)] = array
 
     def state_sizes(self) -> Sizes:
-        return {"d": self.d}
+        return super().state_sizes() | {"d": self.d}
 
     def check_state(self, state: State, sizes: Sizes) -> None:
         """ModelFileError where the arrays don't fit together: the loops check no index."""

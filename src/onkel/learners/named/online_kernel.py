@@ -156,18 +156,19 @@ class _OnlineKernel(OverMap):
         model = self.model_
         return model.changed_at if isinstance(model, RestartingModel) else []
 
-    def _new_memory(self, n_outputs: int) -> Remembering | None:
+    def _new_memory(self, d: int, n_outputs: int) -> Remembering | None:
         if self.memory not in ("auto", False):
             raise ValueError(f"memory={self.memory!r} must be 'auto' or False")
         most = whole(self, "max_groups", most=_MOST_GROUPS)
         if self.memory is False:
             return None
         if not isinstance(self, OnlineClassifier):
-            return Remembering(self._make_second, None, most=most)
+            return Remembering(self._make_second, d, None, most=most)
         if self.class_weight is not None:
             # a memory of the labels would undo the weights
             return None
-        return Remembering(self._make_second, max(n_outputs, 2), self.loss == "logistic", most)
+        log_odds = self.loss == "logistic"
+        return Remembering(self._make_second, d, max(n_outputs, 2), log_odds, most)
 
     def _make_second(self, d: int) -> Any:
         """A least squares model of one output over rows of d columns."""

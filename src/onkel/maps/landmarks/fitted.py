@@ -17,7 +17,7 @@ from __future__ import annotations
 import math
 from collections.abc import Generator, Sequence
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import ClassVar, NamedTuple, Self
 
 import numpy as np
 from scipy.linalg import block_diag
@@ -26,7 +26,7 @@ from onkel.maps.landmarks.evidence import Landmarks, penalty_of
 from onkel.maps.landmarks.indicators import common_scales, groups_of
 from onkel.maps.landmarks.rational import KernelColumns
 from onkel.numerics.arrays import with_zero_columns
-from onkel.state import Array, Field, Number, State
+from onkel.state import Array, Fields, Number, Sizes, Stateful
 
 #: steps in which the curves of some columns are found
 STEPS = 4
@@ -103,6 +103,12 @@ def _kurtosis(X: np.ndarray) -> np.ndarray:
         return np.asarray(np.mean(squares**2, axis=0))
 
 
+#: the fields of units
+OF_UNITS: Fields = {
+    "tails": Array(shape=(2, "d"), low=-1e150, high=1e150),
+    "middle": Array(shape=("d",), low=-1e150, high=1e150),
+    "scale": Array(shape=("d",), low=1e-300, high=1e150),
+}
 # Numbers, and columns, that are looked at in a step, at least.
 _NUMBERS, _COLUMNS = 1 << 19, 4
 # Log of the largest factor by which a width becomes finer as a scale grows.
@@ -134,6 +140,11 @@ class Units(NamedTuple):
         scale = np.where(spread > 1e-12 * (1.0 + np.abs(middle)), spread, 1.0)
         yield True
         return cls(tails, middle, common_scales(groups_of(X), spread, scale))
+
+    @classmethod
+    def none(cls, d: int) -> Units:
+        """Those of d columns that stay as they are."""
+        return cls(TailCurves(np.zeros(d), np.zeros(d)), np.zeros(d), np.ones(d))
 
     def __call__(self, X: np.ndarray) -> np.ndarray:
         """Rows X (n, d) in these units, in float64."""
@@ -177,13 +188,27 @@ def _some_columns(n: int, d: int) -> list[slice]:
 _CONSTANT = 1e-4
 
 
-class FittedLandmarks:
+class FittedLandmarks(Stateful):
     """Landmarks ``at`` in ``units``."""
 
+    STATE: ClassVar[Fields] = {
+        "S": Array(shape=("landmarks", "d"), low=-1e150, high=1e150),
+        # common to all, or of each landmark
+        "log_width": Array(shape=("d",), low=-300.0, high=300.0, each="landmarks"),
+        "log_ridge": Number(low=-300.0, high=300.0),
+        **OF_UNITS,
+    }
+
     def __init__(self, units: Units, at: Landmarks) -> None:
-        self.units: Units = units
-        self.at: Landmarks = at
-        self._kernel = KernelColumns(at.S, np.exp(at.log_width))
+        self.S, self.log_width, self.log_ridge = at
+        self.tails: np.ndarray = units.tails.as_array()
+        self.middle, self.scale = units.middle, units.scale
+        self.state_is_set()
+
+    @classmethod
+    def none(cls, d: int) -> Self:
+        """Without landmarks, of d columns: it takes a state."""
+        return cls(Units.none(d), Landmarks(np.zeros((0, d)), np.zeros(d), 0.0))
 
     def __len__(self) -> int:
         return len(self.at.S)
@@ -223,36 +248,10 @@ class FittedLandmarks:
         at = Landmarks(S, log_width, self.at.log_ridge)
         return FittedLandmarks(self.units.with_columns(n), at)
 
-    @staticmethod
-    def fields(state: Any) -> dict[str, Field]:
-        """What a state may hold."""
-        # widths of each landmark, or common to all
-        found = state.get("log_width")
-        own = isinstance(found, np.ndarray) and found.ndim == 2
-        width: tuple[int | str, ...] = ("landmarks", "d") if own else ("d",)
-        return {
-            "S": Array(shape=("landmarks", "d"), low=-1e150, high=1e150),
-            "log_width": Array(shape=width, low=-300.0, high=300.0),
-            "log_ridge": Number(low=-300.0, high=300.0),
-            "tails": Array(shape=(2, "d"), low=-1e150, high=1e150),
-            "middle": Array(shape=("d",), low=-1e150, high=1e150),
-            "scale": Array(shape=("d",), low=1e-300, high=1e150),
-        }
+    def state_sizes(self) -> Sizes:
+        return {"d": self.S.shape[1]}
 
-    def get_state(self) -> State:
-        """Named arrays and scalars."""
-        return {
-            "S": self.at.S,
-            "log_width": self.at.log_width,
-            "log_ridge": float(self.at.log_ridge),
-            "tails": self.units.tails.as_array(),
-            "middle": self.units.middle,
-            "scale": self.units.scale,
-        }
-
-    @classmethod
-    def from_state(cls, state: State) -> FittedLandmarks:
-        """The inverse of :meth:`get_state`."""
-        units = Units(TailCurves(*state["tails"]), state["middle"], state["scale"])
-        at = Landmarks(state["S"], state["log_width"], float(state["log_ridge"]))
-        return cls(units, at)
+    def state_is_set(self) -> None:
+        self.units: Units = Units(TailCurves(*self.tails), self.middle, self.scale)
+        self.at: Landmarks = Landmarks(self.S, self.log_width, self.log_ridge)
+        self._kernel = KernelColumns(self.S, np.exp(self.log_width))

@@ -29,7 +29,7 @@ from onkel.numerics.arrays import as_dense
 from onkel.numerics.devices import DEVICES, device_named
 from onkel.numerics.in_steps import finished, in_shares
 from onkel.parameters import non_negative, one_of, whole
-from onkel.state import Fields, Flag, State, Whole, check
+from onkel.state import Fields, Flag, Part, Whole
 
 # Fewer rows say nothing about widths.
 _FEWEST_ROWS = 8
@@ -113,6 +113,7 @@ class LearnedLandmarks(FitSchedule):
         "_news": Flag(optional=True),
         "postponed_": Flag(),
         "_resumed": Whole(high=2**58),
+        "_fitted": Part(lambda map: FittedLandmarks.none(map.n_features_in_), anew=True, among="S"),
     }
     n_components: int = 500
     n_warmup: int = 131_072
@@ -305,16 +306,6 @@ class LearnedLandmarks(FitSchedule):
         if Y is not None:
             self.fit_labelled(as_dense(self._checked(X, reset=False)), Y, np.ones(len(Y)))
         return self
-
-    # ---- state ---------------------------------------------------------------------------------
-
-    def get_state(self) -> State:
-        return super().get_state() | self._fitted.get_state()
-
-    def set_state(self, state: State) -> None:
-        super().set_state(state)
-        check(state, FittedLandmarks.fields(state), d=self.n_features_in_)
-        self._fitted = FittedLandmarks.from_state(state)
 
 
 def _as_targets(y: np.ndarray) -> np.ndarray:
