@@ -12,7 +12,7 @@ from onkel.algorithms import ALGORITHMS
 
 # Sums that BLAS adds in an order of its own, which depends on the rows in a block.
 _BY_BLAS = {
-    "fogd", "orf", "doubly-sgd",  # features of many columns
+    "fogd", "orf", "doubly-sgd", "dualsgd",  # features of many columns
     "nogd", "nolana", "aligned",  # features of landmarks, candidates
     "okl", "krls",  # matrices of the second order
     "bpa-p", "bsgd-p", "bsgd-m",  # projections, and distances of merged rows
