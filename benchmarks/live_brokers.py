@@ -23,8 +23,7 @@ import numpy as np
 from tests.serve.brokers.clients import CLIENTS
 from tests.serve.brokers.servers import SERVERS
 
-from benchmarks.live_http import cpu
-from benchmarks.live_pipe import LEARNERS, WARM, json_lines
+from benchmarks.live_pipe import LEARNERS, WARM, cpu, json_lines
 from benchmarks.timing import head, line
 
 _PATIENCE = 300.0

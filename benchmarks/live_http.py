@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
 import signal
 import subprocess
 import sys
@@ -17,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.live_pipe import LEARNERS, WARM, rows
+from benchmarks.live_pipe import LEARNERS, WARM, cpu, rows
 from benchmarks.timing import head, line
 
 CONNECTIONS = 64
@@ -136,15 +135,6 @@ def table(seconds: float) -> None:
     head("learner", "request", "requests/s", "p50 ms", "p99 ms", "p99.9 ms", "CPU µs")
     for learner, how in LEARNERS:
         run(learner, how, seconds)
-
-
-def cpu(process: int) -> float:
-    """Seconds of processor time that a process has had; NaN where the system does not tell."""
-    try:
-        found = Path(f"/proc/{process}/stat").read_text("utf8").rpartition(")")[2].split()
-    except OSError:
-        return float("nan")
-    return sum(map(int, found[11:13])) / os.sysconf("SC_CLK_TCK")
 
 
 def _is_ready(port: int) -> bool:
