@@ -59,19 +59,24 @@ def of_default(rows: Rows, **params: Any) -> tuple[float, float]:
     return result.value, len(y) / (time.process_time() - began)
 
 
-def of_forest(rows: Rows) -> tuple[float, float]:
-    """The same of River's forest with its defaults (ten trees, ADWIN)."""
-    from river.forest import ARFClassifier
+def of_forest(rows: Rows, values: bool = False) -> tuple[float, float]:
+    """The same of River's forest with its defaults (ten trees, ADWIN).
+
+    ``values``: of its forest for regression, with the RMSE.
+    """
+    from river.forest import ARFClassifier, ARFRegressor
 
     X, y = rows
     dicts: list[dict[int, Any]] = [dict(enumerate(x)) for x in X.astype(float).tolist()]
     labels = y.tolist()
-    model, mistakes = ARFClassifier(seed=0), 0
+    model, losses = (ARFRegressor if values else ARFClassifier)(seed=0), 0.0
     began = time.process_time()
     for x, label in zip(dicts, labels, strict=True):
-        mistakes += model.predict_one(x) != label
+        predicted = model.predict_one(x)
+        losses += (predicted - label) ** 2 if values else predicted != label
         model.learn_one(x, label)
-    return 100.0 * mistakes / len(y), len(y) / (time.process_time() - began)
+    speed = len(y) / (time.process_time() - began)
+    return (losses / len(y)) ** 0.5 if values else 100.0 * losses / len(y), speed
 
 
 def main() -> None:

@@ -62,6 +62,10 @@ def _refit(model: Any, rows: int, due: int | None) -> Generator[float, None, Any
     """The model after the fit on ``rows`` that is ``due`` (None: the last); yields shares done."""
     first = tuple(part[:rows] for part in model.warmup.rows())
     new = yield from _scaled(model.fit_anew(*first, due))
+    if not new.ready:
+        # what was learned stays
+        yield 1.0
+        return new
     yield _OF_FIT
     n = rows if due is None else due
     replay, start = new.replay(), 0

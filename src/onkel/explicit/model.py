@@ -255,7 +255,11 @@ class ExplicitModel(Model):
             ahead = Ahead(self, rows, due)
         with working(self._fit_of(due)):
             new = ahead.finish()
-        self.map, self.training = new.map, new.training
+        if new.training is not None:
+            self.training = new.training
+        elif self.training is not None:
+            self.training.map = new.map
+        self.map = new.map
         if self.warmup.complete:
             self.warmup = None
 
@@ -272,14 +276,16 @@ class ExplicitModel(Model):
     ) -> Generator[float, None, ExplicitModel]:
         """A copy that has learned nothing, over this map fitted anew; steps give the share done.
 
-        ``due``: how many rows there are then; None for the last fit of the map.
+        ``due``: how many rows there are then; None for the last fit of the map. Where features
+        stay as they are, so does what was learned over them, and the copy is not ready to learn.
         """
         new = copy.copy(self)
         new.map, new.training, new.ahead = copy.copy(self.map), None, None
         rows = X, new._targets_of_fit(y), weight
-        yield from new.map.fit_last(*rows) if due is None else new.map.fit_in_steps(*rows, due)
-        # classes may have come meanwhile: none of them is in these rows
-        new.begin_anew(self.n_outputs)
+        fit = new.map.fit_last(*rows) if due is None else new.map.fit_in_steps(*rows, due)
+        if (yield from fit):
+            # classes may have come meanwhile: none of them is in these rows
+            new.begin_anew(self.n_outputs)
         return new
 
     def begin_anew(self, n_outputs: int) -> None:

@@ -141,10 +141,14 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
 
     def fit_in_steps(
         self, X: np.ndarray, Y: np.ndarray, weight: np.ndarray, due: int
-    ) -> Generator[float, None, None]:
-        """As :meth:`fit_labelled`, for a fit due at ``due`` rows; steps give the share done."""
+    ) -> Generator[float, None, bool]:
+        """As :meth:`fit_labelled`, for a fit due at ``due`` rows; steps give the share done.
+
+        Returns whether features have changed.
+        """
         self.fit_labelled(X, Y, weight)
         yield 1.0
+        return True
 
     def fits_last(self, n: int) -> bool:
         """Whether a last fit on all n rows kept may be better than those so far."""
@@ -152,7 +156,7 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
 
     def fit_last(
         self, X: np.ndarray, Y: np.ndarray, weight: np.ndarray
-    ) -> Generator[float, None, None]:
+    ) -> Generator[float, None, bool]:
         """Fit to all rows kept, as :meth:`fit_in_steps`; no fit is expected to follow soon."""
         raise NotImplementedError
 

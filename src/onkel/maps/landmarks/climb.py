@@ -6,7 +6,7 @@ to the targets.
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -59,9 +59,10 @@ def _tried(
     return Judged(at, squares * weight, float(squares @ weight), factor), failing
 
 
-# Steps between two checks on the held-out rows. After two checks without improvement the search
-# returns to its best point and goes on with smaller steps.
-_CHECK_EVERY = 6
+#: steps between two checks on the held-out rows
+# After two checks without improvement the search returns to its best point and goes on with smaller
+# steps.
+CHECK_EVERY = 6
 _PATIENCE = 2
 _SMALLER = 0.3
 # In the second half of a search steps shrink, down to this share; a check there without improvement
@@ -102,11 +103,17 @@ class _Adam:
 
 
 def climb(
-    at: Landmarks, rows: Searched, steps: int, sums: Sums | None = None
+    at: Landmarks,
+    rows: Searched,
+    steps: int,
+    sums: Sums | None = None,
+    check_every: int = CHECK_EVERY,
+    decided: Callable[[np.ndarray], bool] | None = None,
 ) -> Generator[bool, None, tuple[Landmarks, np.ndarray]]:
     """The best point on the way, and its squared errors (n,) on the rows held out.
 
-    ``sums``: those of the first point, if known.
+    ``sums``: those of the first point, if known. The climb ends at a check after which these errors
+    are all that is wanted: where ``decided`` of them is true.
     """
     best, errors, best_error, best_step = at, np.empty(0), np.inf, 0
     adam, size = _Adam(), 1.0
@@ -115,16 +122,18 @@ def climb(
             sums = yield from rows.sums(at)
         yield True
         factor = None
-        if step % _CHECK_EVERY == 0 or step == steps:
+        if step % check_every == 0 or step == steps:
             at, squares, error, factor = yield from judged(at, sums, rows)
             if error < best_error:
                 best, errors, best_error, best_step = at, squares, error, step
             elif 2 * step > steps:
                 # steps already shrink here: later points are no better
                 break
-            elif step - best_step >= _PATIENCE * _CHECK_EVERY:
+            elif step - best_step >= _PATIENCE * check_every:
                 at, adam, size, best_step = best, _Adam(), size * _SMALLER, step
                 continue
+            if step and decided is not None and decided(errors):
+                break
         if step == steps:
             break
         every = _EVERY if rows.n >= _ENOUGH_ROWS else 1
@@ -134,9 +143,9 @@ def climb(
     return best, errors
 
 
-def steps_of_climb(n: int, steps: int) -> int:
+def steps_of_climb(n: int, steps: int, check_every: int = CHECK_EVERY) -> int:
     """Steps of :func:`climb` on n rows, at most."""
     # each with the step that follows it
     of_sums, of_gradient = steps_of_sums(n) + 1, steps_of_gradient(n) + 1
-    checks = -(-steps // _CHECK_EVERY) + 1
+    checks = -(-steps // check_every) + 1
     return checks * CHECK_STEPS + (steps + 1) * of_sums + steps * of_gradient

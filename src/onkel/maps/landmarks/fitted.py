@@ -113,6 +113,8 @@ OF_UNITS: Fields = {
 _NUMBERS, _COLUMNS = 1 << 19, 4
 # Log of the largest factor by which a width becomes finer as a scale grows.
 _FINER = math.log(2.0)
+# The largest factor between scales that are near each other.
+_NEAR = 2.0
 
 
 class Units(NamedTuple):
@@ -166,6 +168,22 @@ class Units(NamedTuple):
         curved = (self.tails.spread > 0.0) | (than.tails.spread > 0.0)
         finer = np.log(than.scale) - np.log(self.scale)
         return np.where(curved, 0.0, np.minimum(finer, _FINER))
+
+    def are_near(self, others: Units) -> bool:
+        """Whether rows are nearly the same in these units and in others.
+
+        The same columns have curves, no scale is more than twice the other, and no middle is
+        farther from the other than a scale.
+        """
+        (m, a), (other_m, other_a) = self.tails.as_array(), others.tails.as_array()
+        heavy = a > 0.0
+        if (heavy != (other_a > 0.0)).any():
+            return False
+        own = np.append(self.scale, a[heavy]), np.append(self.middle, m[heavy])
+        other = np.append(others.scale, other_a[heavy]), np.append(others.middle, other_m[heavy])
+        times = own[0] / other[0]
+        near = np.abs(own[1] - other[1]) <= np.minimum(own[0], other[0])
+        return bool(near.all() and (np.maximum(times, 1.0 / times) <= _NEAR).all())
 
     def with_columns(self, n: int) -> Units:
         """With n columns more, which stay as they are."""

@@ -38,7 +38,7 @@ _STEPS = 40
 # Between powers of two a fit ends at a step that gains less than this of log p.
 _ENOUGH = 0.1
 # A search is made where a small one gains this share of the squared errors.
-_LEAST_GAIN = 0.003
+_LEAST_GAIN = 0.01
 
 
 @dataclass(eq=False, repr=False)
@@ -47,10 +47,10 @@ class LearnedLandmarks(FitSchedule):
 
     The landmarks are at first the first B rows. Widths and landmarks are learned in two phases:
 
-    - Up to 512 rows, each time a sixteenth more have come: a width for each column and the penalty
-      λ, by leave-one-out errors and a prior (:mod:`onkel.maps.landmarks.first_widths`). At 1 024
-      rows those after the 512th choose how far the columns may part
-      (:mod:`onkel.maps.landmarks.competing_widths`).
+    - Up to 512 rows, each time a sixteenth more have come, and from 256 on a quarter: a width for
+      each column and the penalty λ, by leave-one-out errors and a prior
+      (:mod:`onkel.maps.landmarks.first_widths`). At 1 024 rows those after the 512th choose how far
+      the columns may part (:mod:`onkel.maps.landmarks.competing_widths`).
     - From 1 024 rows on (2·B where that is more), at every power of two up to ``n_warmup``: widths
       and landmarks, by gradients of the evidence, as far as held-out rows improve
       (:mod:`onkel.maps.landmarks.search`). From 16·B rows on each landmark gets widths of its own
@@ -162,7 +162,7 @@ class LearnedLandmarks(FitSchedule):
 
     def fit_in_steps(
         self, X: np.ndarray, Y: np.ndarray, weight: np.ndarray, due: int
-    ) -> Generator[float, None, None]:
+    ) -> Generator[float, None, bool]:
         most = self._most_steps(len(X), X.shape[1], due)
         return (yield from in_shares(self._fit(X, Y, weight, due), most))
 
@@ -180,22 +180,28 @@ class LearnedLandmarks(FitSchedule):
 
     def _fit(
         self, X: np.ndarray, Y: np.ndarray, weight: np.ndarray, due: int
-    ) -> Generator[bool, None, None]:
+    ) -> Generator[bool, None, bool]:
         units = yield from Units.in_steps(X)
         V = self._standardised(Y, weight)
         yield True
         groups = groups_of(X)
         prior = of_columns(prior_mean(int(groups.max()) + 1), groups)
         at = first = Landmarks(units(X[: self.n_components]), prior[:-1], prior[-1])
+        known: Landmarks | None = None
         if self._taught:
             # what was found on fewer rows; while landmarks are still added, they begin again as
             # the first rows
             complete = len(self._fitted) == self.n_components
             at = self._fitted.in_units(units, None if complete else first)
+            known = at if complete and units.are_near(self._fitted.units) else None
         if len(X) >= _FEWEST_ROWS and V.any() and (not self._taught or self._due(due)):
             at = yield from self._learned(at, first, units, groups, X, V, weight, due)
             self._taught, self._owing = True, self.postponed_
+        if at is known:
+            # nothing better was found: the units stay, too, so that no row is learned again
+            return False
         self._fitted: FittedLandmarks = FittedLandmarks(units, at)
+        return True
 
     def _learned(
         self,
@@ -240,7 +246,7 @@ class LearnedLandmarks(FitSchedule):
 
     def fit_last(
         self, X: np.ndarray, Y: np.ndarray, weight: np.ndarray
-    ) -> Generator[float, None, None]:
+    ) -> Generator[float, None, bool]:
         n, d = X.shape
         own, steps = self._fitted.at.log_width.ndim == 2, self._steps_at_last(n)
         most = n_steps(n, d) + steps_of_search(n, d, self.n_components, own, steps, last=True)
@@ -248,7 +254,7 @@ class LearnedLandmarks(FitSchedule):
 
     def _search_last(
         self, X: np.ndarray, Y: np.ndarray, weight: np.ndarray
-    ) -> Generator[bool, None, None]:
+    ) -> Generator[bool, None, bool]:
         """A search over all rows, with more steps than those made while rows come."""
         units = yield from Units.in_steps(X)
         V, at = self._standardised(Y, weight), self._fitted.in_units(units, None)
@@ -259,6 +265,7 @@ class LearnedLandmarks(FitSchedule):
             [at], X, V, weight, steps, rng, units, last=True, device=self._device
         )
         self._fitted, self._owing = FittedLandmarks(units, at), False
+        return True
 
     def _learns_widths(self, due: int) -> bool:
         return not self._taught or due <= FEW_ROWS or self._owed_by(due)

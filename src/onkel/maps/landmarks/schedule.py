@@ -25,8 +25,8 @@ _ENOUGH_ROWS, _SHORT_ROWS = 1024, 256
 _FULL_ROWS, _FEWEST_STEPS = 32_768, 4
 # Steps of the last search, when all rows are there.
 _LAST_STEPS = 48
-# While rows are few, or landmarks missing, a fit is due whenever 1/_LAG more rows have come;
-# without searches, 1/_LAZY_LAG.
+# While rows are few, or landmarks missing, a fit is due whenever 1/_LAG more rows have come; while
+# fits of widths take long, and without searches, 1/_LAZY_LAG.
 _LAG, _LAZY_LAG = 16, 4
 #: steps from the last widths found, at powers of two
 # ... and between them
@@ -98,7 +98,8 @@ class FitSchedule(FeatureMap):
         searches = not self.postponed_ and self.search_steps > 0
         if n >= max(self.n_components, FEW_ROWS if searches else 0):
             return doubled
-        part = max(doubled // (2 * (_LAG if searches else _LAZY_LAG)), 1)
+        long = _SHORT_ROWS <= n < FEW_ROWS
+        part = max(doubled // (2 * (_LAG if searches and not long else _LAZY_LAG)), 1)
         return (n // part + 1) * part
 
     def fit_is_due(self, n: int) -> bool:
@@ -117,7 +118,7 @@ class FitSchedule(FeatureMap):
 
     @property
     def _often(self) -> int:
-        """Rows up to which widths are learned whenever a sixteenth more have come."""
+        """Rows up to which widths are learned at every fit."""
         return FEW_ROWS if self._steps else 0
 
     @property

@@ -10,13 +10,14 @@ predicted badly, and all climb once more.
 
 A search takes several times as long as learning its rows, and on many streams it gains nothing. How
 much the last one gained does not tell how much the next one will. A small search does: a few steps
-of every other landmark on some of the rows. Where that gains nothing, the search waits until the
-rows have doubled. It takes less than a tenth of the time.
+of every other landmark on some of the rows. Where that gains next to nothing, the search waits
+until the rows have doubled. It takes less than a tenth of the time.
 
 Products take half of the time in float32. Under wide kernels its digits do not suffice:
 similarities are near 1, and smooth targets lie in their small differences. So some rows held out
-are predicted in both precisions. Where the errors differ as much as a search must gain, all is done
-in float64. That takes twice as long, so the small search must then gain a standard error, too.
+are predicted in both precisions. Where the errors differ by more than rounding may cost, all is
+done in float64. That takes twice as long, so the small search must then gain a standard error, too,
+and ends early where it gains nothing.
 """
 
 from __future__ import annotations
@@ -44,6 +45,8 @@ _HELD_OUT, _MOST_HELD_OUT = 0.2, 4096
 _NUMBERS = 1 << 18
 # The precisions of a search, and the share by which errors in the first may be off.
 _DTYPE, _EXACT, _OFF = np.float32, np.float64, 0.003
+# Widths of landmarks' own are not tried where they begin with errors so many times as large.
+_FAR = 1.25
 # A small search in float64 must gain so many standard errors, as the whole one takes twice as long.
 _EXACT_DOUBT = 1.0
 
@@ -99,6 +102,8 @@ _OWN_RIDGE = 0.1
 _RENEWED, _CLIMBED_AGAIN = 0.25, 0.5
 # A small search: one landmark in so many, its rows, the rows it is judged by, and its steps.
 _ONE_IN, _SMALL_ROWS, _SMALL_HELD_OUT, _SMALL_STEPS = 2, 4096, 1024, 8
+# After so many steps it may already be decided.
+_DECIDED = 4
 
 
 def improve(
@@ -153,7 +158,9 @@ def steps_of_search(n: int, d: int, m: int, own: bool, steps: int, last: bool = 
     rows = rows_to_learn(n)
     few = min(rows, _SMALL_ROWS)
     # the small search begins in both precisions
-    small = (len(climbs) + 1) * steps_of_climb(few, _SMALL_STEPS) + 2 * _steps_of_start(few)
+    small = (len(climbs) + 1) * steps_of_climb(few, _SMALL_STEPS, _DECIDED) + 2 * _steps_of_start(
+        few
+    )
     begun = _MOST_STARTS * _steps_of_start(rows)
     if last:
         begun += _steps_of_start(rows)
@@ -273,9 +280,16 @@ def _promises(
         enough = bool(errors.sum() <= (1.0 - least_gain) * begun.errors.sum())
         return enough and _better(errors, begun.errors, doubt)
 
-    found, errors = yield from climb(begun.at, few, _SMALL_STEPS, sums)
+    def decided(errors: np.ndarray) -> bool:
+        # where steps are dear, those that have gained nothing are not followed by others
+        return gains(errors) or (doubt > 0.0 and bool(errors.sum() >= begun.errors.sum()))
+
+    found, errors = yield from climb(begun.at, few, _SMALL_STEPS, sums, _DECIDED, decided)
     if begun.at.log_width.ndim == 1 and tried and not gains(errors):
-        _, errors = yield from climb(_owning(found), few, _SMALL_STEPS)
+        owning = _owning(found)
+        sums = yield from few.sums(owning)
+        if (yield from judged(owning, sums, few)).error <= _FAR * begun.error:
+            _, errors = yield from climb(owning, few, _SMALL_STEPS, sums, _DECIDED, decided)
     return gains(errors)
 
 
