@@ -5,11 +5,11 @@
 NAME: a file of the folder ONKEL_DATA. The first four fifths of its rows, in a seeded order, are
 learned, and the rest is predicted by the frozen model: mistakes in percent, or the RMSE, and CPU
 seconds, both as means over the orders. *Before* is the default after ``partial_fit``, *after* the
-same after ``consolidate()``, which is what ``fit`` does. ``--rivals``: LightGBM and CatBoost with
-their defaults, and an RBF SVM (C = 10, columns and target standardised), each on one thread.
-Install ``catboost`` and ``lightgbm`` first. One that took more than ``--patience`` CPU seconds for
-a set learns no other order of it. Each order is told on the error stream, and the last line says on
-how many sets *after* is ahead of all three.
+same after ``consolidate()``. ``fit`` does both, and knows the classes from the first row on.
+``--rivals``: LightGBM and CatBoost with their defaults, and an RBF SVM (C = 10, columns and target
+standardised), each on one thread. Install ``catboost`` and ``lightgbm`` first. One that took more
+than ``--patience`` CPU seconds for a set learns no other order of it. Each order is told on the
+error stream, and the last line says on how many sets *after* is ahead of all three.
 """
 
 from __future__ import annotations
