@@ -101,10 +101,9 @@ class Array(Field):
         return None
 
     def saved(self, value: Any) -> Any:
-        if not self.in_use:
-            return value
-        used = (slice(self.in_use.get(str(n))) for n in self.shape)
-        return np.ascontiguousarray(value[tuple(used)])
+        used = self.in_use or {}
+        cut = tuple(slice(used.get(str(n))) for n in self.shape)
+        return np.ascontiguousarray(value[cut]) if used else value
 
     def loaded(self, value: Any) -> np.ndarray:
         return np.array(value)

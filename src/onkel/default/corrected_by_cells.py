@@ -20,7 +20,6 @@ has a share in the sum (:mod:`onkel.default.linear_part`).
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from itertools import zip_longest
 from typing import ClassVar, Self
 
@@ -63,13 +62,16 @@ class CorrectedModel(ExplicitModel):
 
     STATE: ClassVar[Fields] = {
         **ExplicitModel.STATE,
-        "stages": Part(lambda model: model._new_stages(), each="stage"),
-        "choice": Part(lambda model: model._new_choice(1), anew=True, optional=True),
+        "stages": Part(
+            lambda of: (PairCells(PairBins.none(), of.n_outputs, a) for a in of._forgetting),
+            each="stage",
+        ),
+        "choice": Part(lambda of: of._new_choice(1), anew=True, optional=True),
         "kept": Part(
-            lambda model: Residuals(model.n_outputs), anew=True, among="residuals", beside="choice"
+            lambda of: Residuals(of.n_outputs), anew=True, among="residuals", beside="choice"
         ),
         "linear": Part(
-            lambda model: LinearPart(Units.none(0), model.n_outputs, model._forgetting[0]),
+            lambda of: LinearPart(Units.none(0), of.n_outputs, of._forgetting[0]),
             anew=True,
             optional=True,
         ),
@@ -164,10 +166,6 @@ class CorrectedModel(ExplicitModel):
             self.linear = LinearPart.begun(X, self.n_outputs, self._forgetting[0])
             Y = targets_of(y, self.n_outputs)
             self.linear.learn(X, Y, Y - R, weight)
-
-    def _new_stages(self) -> Iterator[PairCells]:
-        """Stages without cells, as many as there may be."""
-        return (PairCells(PairBins.none(), self.n_outputs, own) for own in self._forgetting)
 
     @property
     def _forgetting(self) -> list[float]:

@@ -267,8 +267,7 @@ class Remembering(Stateful):
         second = self.make_second(self.memory.n_columns + 1 + self.width)
         if self.d > self.width:
             second.add_columns(self.d - self.width)
-        if self.seed is None:
-            self.seed = second.seed
+        self.seed = second.seed if self.seed is None else self.seed
         second.seed = self.seed
         return second
 
