@@ -12,7 +12,7 @@ from onkel.maps import LearnedLandmarks
 from onkel.maps.landmarks import evidence as ev
 from onkel.maps.landmarks import first_widths as first_widths_module
 from onkel.maps.landmarks import search as search_module
-from onkel.maps.landmarks.climb import judged
+from onkel.maps.landmarks.climb import climb, judged
 from onkel.maps.landmarks.first_widths import first_widths, objective, prior_mean
 from onkel.maps.landmarks.fitted import TailCurves, Units
 from onkel.maps.landmarks.gradient import gradient
@@ -344,6 +344,26 @@ def test_the_last_search_finds_what_no_climb_reaches():
         alpha = sums.alpha(finished(sums.factor_in_steps(found.ridge))[0])
         errors.append(np.mean((Y - K @ alpha) ** 2))
     assert errors[1] < 0.7 * errors[0]
+
+
+def test_a_climb_ends_at_the_check_that_decides():
+    X, Y, weight = toy(350)
+    start = ev.Landmarks(X[:30], np.full(4, np.log(0.2)), np.log(0.01))
+    rows = SearchedRows(
+        *(Rows(X[of], Y[of], weight[of]) for of in (slice(70, None), slice(70))), 30
+    )
+    whole, errors_of_whole = finished(climb(start, rows, 8, None, 4))
+    asked = []
+
+    def decided(errors):
+        asked.append(errors.sum())
+        return True
+
+    ended, errors = finished(climb(start, rows, 8, None, 4, decided))
+    assert len(asked) == 1
+    assert errors_of_whole.sum() < errors.sum() == asked[0]
+    assert np.abs(ended.S - start.S).max() > 0.0
+    assert np.abs(ended.S - whole.S).max() > 0.0
 
 
 @pytest.mark.parametrize("noise", [False, True])
