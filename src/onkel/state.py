@@ -151,7 +151,8 @@ class Stateful:
             setattr(self, name, None)
             return
         part: Any = getattr(self, name, None)
-        if field.anew or (there and part is None):
+        begins = there if part is None else field.anew
+        if begins:
             assert field.begin is not None
             part = field.begin(self)
             setattr(self, name, part)

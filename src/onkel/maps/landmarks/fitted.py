@@ -218,9 +218,12 @@ class FittedLandmarks(Stateful):
     }
 
     def __init__(self, units: Units, at: Landmarks) -> None:
-        self.S, self.log_width, self.log_ridge = at
+        self.S: np.ndarray = at.S
+        self.log_width: np.ndarray = at.log_width
+        self.log_ridge: float = at.log_ridge
         self.tails: np.ndarray = units.tails.as_array()
-        self.middle, self.scale = units.middle, units.scale
+        self.middle: np.ndarray = units.middle
+        self.scale: np.ndarray = units.scale
         self.state_is_set()
 
     @classmethod

@@ -100,7 +100,8 @@ _OWN_RIDGE = 0.1
 # In the last search: the share of landmarks that are drawn anew at its end, and of the steps for
 # own widths in which all then climb once more.
 _RENEWED, _CLIMBED_AGAIN = 0.25, 0.5
-# A small search: one landmark in so many, its rows, the rows it is judged by, and its steps.
+# A small search: one landmark and one row in so many, at least so many rows to learn from and to be
+# judged by, and its steps.
 _ONE_IN, _SMALL_ROWS, _SMALL_HELD_OUT, _SMALL_STEPS = 2, 4096, 1024, 8
 # After so many steps it may already be decided.
 _DECIDED = 4
@@ -156,7 +157,7 @@ def steps_of_search(n: int, d: int, m: int, own: bool, steps: int, last: bool = 
     own_steps = int(_OWN_STEPS * steps)
     climbs = [own_steps] if own else [steps, own_steps] if _tries_own(n, m, last) else [steps]
     rows = rows_to_learn(n)
-    few = min(rows, _SMALL_ROWS)
+    few = _small_rows(rows)
     # the small search begins in both precisions
     small = (len(climbs) + 1) * steps_of_climb(few, _SMALL_STEPS, _DECIDED) + 2 * _steps_of_start(
         few
@@ -258,11 +259,17 @@ class _Small(NamedTuple):
     begun: Judged
 
 
+def _small_rows(n: int) -> int:
+    """Rows of a small search among n: what well-placed landmarks still gain shows on many only."""
+    return min(n, max(n // _ONE_IN, _SMALL_ROWS))
+
+
 def _small(at: Landmarks, rows: Searched, dtype: DTypeLike) -> Generator[bool, None, _Small]:
     """The small search from every other landmark of ``at``, in this precision."""
     width = at.log_width if at.log_width.ndim == 1 else at.log_width[::_ONE_IN]
     at = at._replace(S=at.S[::_ONE_IN], log_width=width)
-    few = rows.few(_SMALL_ROWS, _SMALL_HELD_OUT, len(at.S), dtype)
+    some = _small_rows(rows.n)
+    few = rows.few(some, max(_SMALL_HELD_OUT, some // 4), len(at.S), dtype)
     sums = yield from few.sums(at)
     return _Small(few, sums, (yield from judged(at, sums, few)))
 
