@@ -389,23 +389,22 @@ def test_a_search_that_would_gain_nothing_is_left_out(noise):
     assert (steps < 0.5 * steps_of_search(600, 4, 30, False, 12)) is noise
 
 
-@pytest.mark.parametrize(("n", "some"), [(600, 300), (120, 96)])
-def test_a_small_search_sees_half_of_many_rows(n, some, monkeypatch):
+# four fifths are there to learn from
+@pytest.mark.parametrize(("n", "least", "some"), [(600, 10, 240), (120, 300, 96)])
+def test_a_small_search_sees_half_of_many_rows(n, least, some, monkeypatch):
     X, Y, weight = toy(n)
     seen, few = [], SearchedRows.few
 
     def noted(rows, learn, judge, m, dtype):
-        seen.append((min(learn, rows.n), judge))
+        seen.append((learn, judge))
         return few(rows, learn, judge, m, dtype)
 
     monkeypatch.setattr(SearchedRows, "few", noted)
-    monkeypatch.setattr(search_module, "_SMALL_ROWS", 300 if n == 120 else 10)
+    monkeypatch.setattr(search_module, "_SMALL_ROWS", least)
     monkeypatch.setattr(search_module, "_SMALL_HELD_OUT", 5)
     at = [ev.Landmarks(X[:10], np.full(4, np.log(0.4)), np.log(0.01))]
     finished(improve(at, X, Y, weight, 2, np.random.default_rng(0), without_units()))
-    # four fifths are there to learn from
-    rows = some if n == 120 else 4 * some // 5
-    assert set(seen) == {(rows, rows // 4)}
+    assert set(seen) == {(some, some // 4)}
 
 
 @pytest.fixture
