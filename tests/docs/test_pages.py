@@ -21,7 +21,7 @@ NOT_RUN = {
     "README.md": 1,
     "docs/guide/brokers.md": 1,
     "docs/guide/export.md": 1,
-    "docs/guide/scaling.md": 6,
+    "docs/guide/scaling.md": 7,
     "docs/guide/service.md": 1,
     "docs/results/experiments.md": 1,
     "docs/results/nolana.md": 1,
