@@ -15,7 +15,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from benchmarks.streams import BLOCK, shuffled
+from benchmarks.streams import in_blocks, shuffled
 from onkel import OnlineKernelRegressor, StreamModel
 from onkel.datasets import load
 from onkel.evaluation.run import PrequentialRun
@@ -41,8 +41,7 @@ def flights(in_time: bool) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         X, y = rows.X, rows.y
     else:
         X, y = shuffled("airlines_delay", None, scaling="none", dtype="float32")
-    for a in range(0, len(y), BLOCK):
-        yield X[a : a + BLOCK], y[a : a + BLOCK]
+    return in_blocks(X, y)
 
 
 def main() -> None:

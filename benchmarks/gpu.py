@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.streams import BLOCK, nonlinear, shuffled
+from benchmarks.streams import BLOCK, in_blocks, nonlinear, shuffled
 from onkel import OnlineKernelClassifier
 from onkel.numerics.devices import DEVICES
 
@@ -34,8 +34,7 @@ def made(n: int) -> Blocks:
 
 def digits() -> Blocks:
     X, y = shuffled("mnist", None, scaling="none", dtype="float32")
-    for a in range(0, len(y), BLOCK):
-        yield X[a : a + BLOCK], y[a : a + BLOCK]
+    return in_blocks(X, y)
 
 
 def learn(blocks: Blocks, classes: int, **options: Any) -> tuple[int, float, float]:

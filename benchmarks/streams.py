@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -27,12 +28,20 @@ def shuffled(name: str, n_rows: int | None, **how: Any) -> tuple[np.ndarray, np.
     return np.ascontiguousarray(rows.X[chosen]), rows.y[chosen]
 
 
+def in_blocks(
+    X: np.ndarray, y: np.ndarray, block: int = BLOCK
+) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """The rows and their labels, in order."""
+    for a in range(0, len(y), block):
+        yield X[a : a + block], y[a : a + block]
+
+
 def learn(estimator, X: np.ndarray, y: np.ndarray, block: int = BLOCK) -> float:
     """Learn the stream strictly online, in blocks; the share of mistakes."""
     classes = np.unique(y)
     mistakes = 0
-    for a in range(0, len(y), block):
-        rows, labels = X[a : a + block], y[a : a + block]
-        before = estimator.predict_then_learn(rows, labels, classes=None if a else classes)
+    for rows, labels in in_blocks(X, y, block):
+        before = estimator.predict_then_learn(rows, labels, classes=classes)
+        classes = None
         mistakes += int((before != labels).sum())
     return mistakes / len(y)

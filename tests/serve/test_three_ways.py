@@ -72,6 +72,24 @@ def learned_of_file(content, path, **how):
     return model, [value for block in stream for value in model.learn(block).tolist()]
 
 
+def predicted_in_three_ways(content, events, path, **how):
+    """What a loop, a live model and the file of the events predict: one model and one answer."""
+    loop = onkel.from_bytes(content)
+    looped = [
+        loop.learn_one({k: v for k, v in event.items() if k != "y"}, event["y"]) for event in events
+    ]
+
+    live = LiveModel(onkel.from_bytes(content), say=pytest.fail, **how)
+    answers = [live.take({"id": t, **event}) for t, event in enumerate(events)]
+    assert [answer["prediction"] for answer in answers] == looped
+    assert live.model.to_bytes() == loop.to_bytes()
+
+    learned, of_file = learned_of_file(content, path, block_rows=1)
+    assert of_file == looped
+    assert learned.to_bytes() == loop.to_bytes()
+    return looped
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(("name", "task", "how"), LEARNERS, ids=NAMES)
 @settings(max_examples=2, deadline=None)
@@ -85,17 +103,7 @@ def test_the_model_of_a_file_of_live_and_of_a_loop_is_one(
     path = tmp_path_factory.mktemp("rows") / "rows.jsonl"
     path.write_text("".join(json.dumps(event) + "\n" for event in events))
 
-    loop = onkel.from_bytes(content)
-    looped = [loop.learn_one(row, v) for row, v in zip(rows, y, strict=True)]
-
-    live = LiveModel(onkel.from_bytes(content), say=pytest.fail)
-    answers = [live.take({"id": t, **event}) for t, event in enumerate(events)]
-    assert [answer["prediction"] for answer in answers] == looped
-    assert live.model.to_bytes() == loop.to_bytes()
-
-    learned, of_file = learned_of_file(content, path, block_rows=1)
-    assert of_file == looped
-    assert learned.to_bytes() == loop.to_bytes()
+    predicted_in_three_ways(content, events, path)
 
 
 @pytest.mark.parametrize(("name", "task", "how"), SECOND_ORDER, ids=str)
@@ -149,15 +157,7 @@ def test_thousands_of_messy_rows_make_one_model_and_blocks_move_digits(tmp_path,
     path.write_text("".join(lines))
     first.write_text("".join(lines[:usual]))
 
-    loop = onkel.from_bytes(content)
-    looped = [loop.learn_one(row, v) for row, v in zip(rows, y, strict=True)]
-    live = LiveModel(onkel.from_bytes(content), proba=False, say=pytest.fail)
-    answers = [live.take({"id": t, **event}) for t, event in enumerate(events)]
-    assert [answer["prediction"] for answer in answers] == looped
-    assert live.model.to_bytes() == loop.to_bytes()
-    learned, of_file = learned_of_file(content, path, block_rows=1)
-    assert of_file == looped
-    assert learned.to_bytes() == loop.to_bytes()
+    looped = predicted_in_three_ways(content, events, path, proba=False)
 
     _, in_blocks = learned_of_file(content, first)
     wanted = looped[:usual]

@@ -59,10 +59,9 @@ def _tried(
     return Judged(at, squares * weight, float(squares @ weight), factor), failing
 
 
-#: steps between two checks on the held-out rows
-# After two checks without improvement the search returns to its best point and goes on with smaller
-# steps.
-CHECK_EVERY = 6
+# Steps between two checks on the held-out rows. After two checks without improvement the search
+# returns to its best point and goes on with smaller steps.
+_CHECK_EVERY = 6
 _PATIENCE = 2
 _SMALLER = 0.3
 # In the second half of a search steps shrink, down to this share; a check there without improvement
@@ -107,7 +106,7 @@ def climb(
     rows: Searched,
     steps: int,
     sums: Sums | None = None,
-    check_every: int = CHECK_EVERY,
+    check_every: int = _CHECK_EVERY,
     decided: Callable[[np.ndarray], bool] | None = None,
 ) -> Generator[bool, None, tuple[Landmarks, np.ndarray]]:
     """The best point on the way, and its squared errors (n,) on the rows held out.
@@ -143,7 +142,7 @@ def climb(
     return best, errors
 
 
-def steps_of_climb(n: int, steps: int, check_every: int = CHECK_EVERY) -> int:
+def steps_of_climb(n: int, steps: int, check_every: int = _CHECK_EVERY) -> int:
     """Steps of :func:`climb` on n rows, at most."""
     # each with the step that follows it
     of_sums, of_gradient = steps_of_sums(n) + 1, steps_of_gradient(n) + 1

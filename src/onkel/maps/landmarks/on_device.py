@@ -72,7 +72,7 @@ class RowsOnDevice:
     ) -> Generator[bool, None, Gradient]:
         put, take = self._device.put, self._device.take
         solved, K0_inv = yield from solved_at(at, sums, factor, self._dtype)
-        residuals = self._root * (self._Y - sums.K @ put(solved.alpha, self._dtype))
+        residuals = self._residuals(sums, solved.alpha)
         noise = solved.noise(float(take((residuals * residuals).sum())), residuals.size)
         sample = np.zeros((self.n, 1), self._dtype)
         for part in self._parts[first::every]:
@@ -101,8 +101,12 @@ class RowsOnDevice:
         return take(G.T @ xp.concatenate([ones, X], axis=1)), take(G.sum(axis=1) @ (X * X))
 
     def residual_squares(self, sums: Sums, alpha: np.ndarray) -> np.ndarray:
-        residual = self._root * (self._Y - sums.K @ self._device.put(alpha, self._dtype))
-        return self._device.take((residual * residual).sum(axis=1)).astype(np.float64)
+        residuals = self._residuals(sums, alpha)
+        return self._device.take((residuals * residuals).sum(axis=1)).astype(np.float64)
+
+    def _residuals(self, sums: Sums, alpha: np.ndarray) -> Any:
+        """√weight·(Y - K α), (n, C)."""
+        return self._root * (self._Y - sums.K @ self._device.put(alpha, self._dtype))
 
     def features(self, sums: Sums, chosen: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         return self._learn.X[chosen], self._device.take(sums.K[self._device.put(chosen)])

@@ -159,9 +159,8 @@ def steps_of_search(n: int, d: int, m: int, own: bool, steps: int, last: bool = 
     rows = rows_to_learn(n)
     few = _small_rows(rows)
     # the small search begins in both precisions
-    small = (len(climbs) + 1) * steps_of_climb(few, _SMALL_STEPS, _DECIDED) + 2 * _steps_of_start(
-        few
-    )
+    small = (len(climbs) + 1) * steps_of_climb(few, _SMALL_STEPS, _DECIDED)
+    small += 2 * _steps_of_start(few)
     begun = _MOST_STARTS * _steps_of_start(rows)
     if last:
         begun += _steps_of_start(rows)
