@@ -50,6 +50,20 @@ def test_more_iterations_are_closer_to_the_eigenpairs():
     assert errors[2] < 1.02 * error(E, leading(E, 10))
 
 
+def test_a_move_far_into_the_small_eigenvalues_keeps_its_digits():
+    """A wide kernel: where one landmark moves far, most columns of E P look alike."""
+    rng = np.random.default_rng(5)
+    S = 0.8 * rng.standard_normal((60, 4))
+    before = leading(gram(S) + 1e-10 * np.eye(60), 48)
+    S[7] += 4.0
+    E = gram(S) + 1e-10 * np.eye(60)
+    found = []
+    for rounding in (0.0, 1e-15):
+        P = before * (1.0 + rounding * rng.standard_normal(before.shape))
+        found.append(E @ SOLVERS["randomized"](E, 7, P, 2))
+    np.testing.assert_allclose(found[0] @ found[0].T, found[1] @ found[1].T, atol=1e-12)
+
+
 def test_the_rank_two_update_is_exact_at_full_rank():
     E, P = moving("rank_two", 30, moves=10)
     np.testing.assert_allclose(P @ (P.T @ E), np.eye(30), atol=1e-4)

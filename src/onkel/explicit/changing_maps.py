@@ -24,6 +24,7 @@ from onkel.maps.base import Change, FeatureMap
 from onkel.maps.nystroem import NystroemFeatures
 from onkel.maps.online_kmeans import Panel
 from onkel.numerics.arrays import as_dense, end_of_counted, targets_of, with_zero_columns
+from onkel.numerics.threads import one_blas_thread
 from onkel.rules import base as places
 from onkel.rules.base import Rule
 from onkel.state import Array, Fields, Sizes, State, require
@@ -127,10 +128,16 @@ class Moving(TrainingLoop):
         while not panel.done:
             rows = panel.next_rows()
             self.weights.learn(panel.features(), y[rows], weight[rows], P[rows])
-            moved = panel.move()
-            if moved is not None:
-                before, after = moved
-                self.weights.carry_over(before, after, self.map.theta)
+            if panel.q >= 0:
+                # the products of a move are as large where rows come one by one
+                with one_blas_thread():
+                    self._move(panel)
+
+    def _move(self, panel: Panel) -> None:
+        moved = panel.move()
+        if moved is not None:
+            before, after = moved
+            self.weights.carry_over(before, after, self.map.theta)
 
     def settled(self) -> bool:
         return False

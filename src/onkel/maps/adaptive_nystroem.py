@@ -12,6 +12,7 @@ from onkel.maps.base import Change
 from onkel.maps.nystroem import NystroemFeatures
 from onkel.maps.online_kmeans import SOLVERS, Panel, leading, moved
 from onkel.numerics.arrays import as_dense
+from onkel.numerics.threads import one_blas_thread
 from onkel.parameters import non_negative, one_of, whole
 from onkel.state import Array, Fields, Number, Whole
 
@@ -234,9 +235,10 @@ class AdaptiveNystroem(NystroemFeatures):
         """Move with the rows X (n, d), in order: Algorithm 1."""
         for a in range(0, X.shape[0], _ROWS):
             panel = Panel(self, as_dense(X[a : a + _ROWS]), np.ones(min(_ROWS, X.shape[0] - a)))
-            while not panel.done:
-                panel.next_rows()
-                panel.move()
+            with one_blas_thread():
+                while not panel.done:
+                    panel.next_rows()
+                    panel.move()
 
     def fit(self, X: MatrixLike, y: ArrayLike | None = None) -> AdaptiveNystroem:
         """Begin anew and follow the rows X (n, d), dense or CSR; y is ignored."""
