@@ -46,7 +46,7 @@ from onkel.exact.on_device import FactorOnDevice
 from onkel.numerics.arrays import end_of_counted, inserted
 from onkel.numerics.devices import Device
 from onkel.numerics.linalg import BlockFactor, lower_gram
-from onkel.numerics.threads import n_threads, side_by_side
+from onkel.numerics.threads import n_threads, one_blas_thread, side_by_side
 from onkel.state import Fields, Part, Sizes, State, Stateful, require
 
 #: rows between two factorisations of R: fewer cost more for the factor, more cost more for S
@@ -116,9 +116,11 @@ class RecursiveLeastSquares(Stateful):
         """Fade R and b by ``rows`` rows; returns the next anchor."""
         self.sums.fade_matrix(rows)
         R = self.sums.R
-        factor = BlockFactor.of(R + self.lead * self.sums.prior if self.lead else R)
-        # contiguous whatever the order of b, so that a loaded model continues bit for bit
-        return Anchor(factor, np.ascontiguousarray(factor.solve(self.sums.b)))
+        # due at a row number, so also where rows come one by one
+        with one_blas_thread():
+            factor = BlockFactor.of(R + self.lead * self.sums.prior if self.lead else R)
+            # contiguous whatever the order of b, so that a loaded model continues bit for bit
+            return Anchor(factor, np.ascontiguousarray(factor.solve(self.sums.b)))
 
     def _begin(self, anchor: Anchor) -> None:
         self.factor, self.w0 = anchor

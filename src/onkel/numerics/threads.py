@@ -61,7 +61,7 @@ class one_blas_thread:
 
     def __enter__(self) -> None:
         if self._switches:
-            # asking takes a microsecond; switching takes a hundred
+            # asking takes a microsecond; switching takes ten
             most = 1
             for library in _controller().lib_controllers:
                 if library.user_api == "blas":
