@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any
 
@@ -55,12 +56,16 @@ class Field:
         return None
 
     def saved(self, value: Any) -> Any:
-        """What a state holds of an attribute."""
-        return value
+        """What a state holds of an attribute; never shared with it."""
+        return deepcopy(value)
+
+    def nbytes(self, value: Any) -> int:
+        """Bytes of the arrays that a state holds of an attribute."""
+        return nbytes(self.saved(value))
 
     def loaded(self, value: Any) -> Any:
         """The attribute, from a checked state; never shared with it."""
-        return value
+        return deepcopy(value)
 
 
 @dataclass(frozen=True)
@@ -101,9 +106,14 @@ class Array(Field):
         return None
 
     def saved(self, value: Any) -> Any:
+        return np.array(self._cut(value), order="C" if self.in_use else "K")
+
+    def nbytes(self, value: Any) -> int:
+        return int(self._cut(value).nbytes)
+
+    def _cut(self, value: Any) -> Any:
         used = self.in_use or {}
-        cut = tuple(slice(used.get(str(n))) for n in self.shape)
-        return np.ascontiguousarray(value[cut]) if used else value
+        return value[tuple(slice(used.get(str(n))) for n in self.shape)] if used else value
 
     def loaded(self, value: Any) -> np.ndarray:
         return np.array(value)
@@ -210,10 +220,10 @@ class Listed(Field):
         return next((f"holds an entry that {text}" for text in wrong if text), None)
 
     def saved(self, value: Any) -> list[Any]:
-        return list(value)
+        return deepcopy(list(value))
 
     def loaded(self, value: Any) -> Any:
-        return self.into(value)
+        return self.into(deepcopy(value))
 
 
 @dataclass(frozen=True)
@@ -267,6 +277,10 @@ class Group(Field):
         held = value if isinstance(value, dict) else value._asdict()
         return {name: field.saved(held[name]) for name, field in self.parts.items()}
 
+    def nbytes(self, value: Any) -> int:
+        held = value if isinstance(value, dict) else value._asdict()
+        return sum(field.nbytes(held[name]) for name, field in self.parts.items())
+
     def loaded(self, value: Any) -> Any:
         return self.of(**{name: field.loaded(value[name]) for name, field in self.parts.items()})
 
@@ -291,6 +305,13 @@ def check(state: Any, fields: Mapping[str, Field], **sizes: int) -> Sizes:
             wrong = field.check(state[name], found)
         require(wrong is None, f"{name}: {wrong}")
     return found
+
+
+def nbytes(state: object) -> int:
+    """Bytes of the arrays of a state."""
+    if isinstance(state, dict):
+        return sum(map(nbytes, state.values()))
+    return int(state.nbytes) if isinstance(state, np.ndarray) else 0
 
 
 @contextmanager

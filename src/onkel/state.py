@@ -10,8 +10,6 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
-import numpy as np
-
 from onkel.fields import PLAIN as PLAIN
 from onkel.fields import Array as Array
 from onkel.fields import Column as Column
@@ -29,6 +27,7 @@ from onkel.fields import Text as Text
 from onkel.fields import Whole as Whole
 from onkel.fields import check as check
 from onkel.fields import inside as inside
+from onkel.fields import nbytes as nbytes
 from onkel.fields import require as require
 
 
@@ -46,6 +45,22 @@ class Part(Field):
     anew: bool = False
     among: str = ""
     each: str = ""
+
+
+@dataclass(frozen=True)
+class Made(Field):
+    """A :class:`Stateful` attribute that is made of its state before anything is set."""
+
+    of: type[Stateful]
+
+    def check(self, value: object, sizes: Sizes) -> str | None:
+        return None if isinstance(value, dict) else "is no group of fields"
+
+    def saved(self, value: Stateful) -> State:
+        return value.get_state()
+
+    def loaded(self, value: State) -> Stateful:
+        return self.of.from_state(value)
 
 
 class Stateful:
@@ -85,26 +100,43 @@ class Stateful:
         return getattr(self, name, None)
 
     def get_state(self) -> State:
-        """Named arrays and plain values, not copied, from which `set_state` goes on bit for bit."""
+        """A copy as named arrays and plain values; `set_state` goes on from it bit for bit."""
         state: State = {}
-        for name, field in {**self.GIVEN, **self.state_fields()}.items():
-            there = not field.where or getattr(self, field.where)
-            if not there or (field.beside and field.beside not in state):
-                continue
-            value = self.held(name)
-            if value is None and (field.optional or (isinstance(field, Part) and not field.empty)):
-                continue
+        for name, field, value in self._fields_now():
             if isinstance(field, Part) and field.each:
                 state |= {f"{field.each}_{i}": part.get_state() for i, part in enumerate(value)}
-                continue
-            if isinstance(field, Part) and value is not None:
+            elif isinstance(field, Part) and value is not None:
                 held = value.get_state()
                 state |= held if field.among else {name.strip("_"): held}
-                continue
-            if isinstance(field, Like):
-                field = field.as_now(name, value)
-            state[name.strip("_")] = None if value is None else field.saved(value)
+            else:
+                none = value is None and (field.empty or isinstance(field, Part))
+                state[name.strip("_")] = None if none else field.saved(value)
         return state
+
+    def nbytes_of_state(self) -> int:
+        """Bytes of the arrays of `get_state`, which are not copied for it."""
+        n = 0
+        for _, field, value in self._fields_now():
+            if isinstance(field, Part):
+                parts = value if field.each else [value] * (value is not None)
+                n += sum(part.nbytes_of_state() for part in parts)
+            elif value is not None:
+                n += field.nbytes(value)
+        return n
+
+    def _fields_now(self) -> Iterator[tuple[str, Field, Any]]:
+        """The attributes that a state has now: name, field and value of each."""
+        there = set()
+        for name, field in {**self.GIVEN, **self.state_fields()}.items():
+            without = field.where and not getattr(self, field.where)
+            if without or (field.beside and field.beside not in there):
+                continue
+            value = self.held(name)
+            part = isinstance(field, Part)
+            if value is None and (field.optional or (part and not field.empty)):
+                continue
+            there.add(name.strip("_"))
+            yield name, field.as_now(name, value) if isinstance(field, Like) else field, value
 
     def set_state(self, state: State) -> None:
         """Take a state that `get_state` gave, after checking it (:func:`check`); shares nothing."""
@@ -117,13 +149,13 @@ class Stateful:
         }
         named = {name.strip("_"): field for name, field in plain.items()}
         self.check_state(state, check(state, named, **self.state_sizes()))
-        self.take(_loaded(state, plain))
+        self.set_fields(_loaded(state, plain))
         for name, field in fields.items():
             if isinstance(field, Part):
                 self._set_part(name, field, state)
         self.state_is_set()
 
-    def take(self, values: State) -> None:
+    def set_fields(self, values: State) -> None:
         """Set the attributes that a state gave, by name; all but the parts."""
         for name, value in values.items():
             setattr(self, name, value)
@@ -184,10 +216,3 @@ def _loaded(state: State, fields: Fields) -> State:
         elif field.optional or field.empty:
             values[name] = None
     return values
-
-
-def nbytes(state: object) -> int:
-    """Bytes of the arrays of a state."""
-    if isinstance(state, dict):
-        return sum(map(nbytes, state.values()))
-    return int(state.nbytes) if isinstance(state, np.ndarray) else 0

@@ -292,7 +292,7 @@ def test_a_state_that_is_none_is_refused(change, tmp_path):
         ({"model": {"class": "FOGDRegressor"}}, "model/state: is missing"),
         ({"model": {"class": "Nobody", "state": {}}}, "model.*'Nobody' is not a model class"),
         ({"most": 0}, "most: is 0"),
-        ({"waiting": None}, "waiting: is missing"),
+        ({"waiting": None}, "waiting: is no group of fields"),
         ({"waiting": {"due": np.zeros((1, 1))}}, "waiting/due: has shape"),
     ],
 )

@@ -209,8 +209,9 @@ def test_the_report_has_score_and_skill():
         ({"counts": {"rows": -1}}, "counts: holds 'rows', which is -1"),
         ({"options": None}, "options: is nothing"),
         ({"position": 3}, "position: is int"),
-        ({"position": "{"}, "ids: cannot be read"),
-        ({"ids": np.zeros(3, np.uint8)}, "ids: cannot be read"),
+        ({"position": "{"}, "position holds what cannot be read"),
+        ({"ids": np.zeros(3, np.uint8)}, "ids holds what cannot be read"),
+        ({"ids": np.frombuffer(b"[[1]]", np.uint8)}, "ids holds what cannot be read"),
         ({"number": 0.5}, "number: is float"),
         ({"waiting": {}}, "waiting/due: is missing"),
     ],
@@ -333,7 +334,7 @@ def test_events_that_came_together_are_taken_as_one_by_one(seed, level, most):
         del state["encoder"]["counts"]
         # which of two errors is larger may hang on the last digit
         del state["feedback"]["alarm"]["ties"]
-        both.append((answers, said, live.report(), live.late.get_waiting(), state))
+        both.append((answers, said, live.report(), live.late.waiting.get_state(), state))
     for found, wanted in zip(*both, strict=True):
         assert _near(found, wanted)
     assert both[0][2]["labels"] > 100

@@ -232,7 +232,7 @@ class Layout(Stateful):
             right = kind != "empty" or constant == ""
             require(right, "constants: that of an empty column must be an empty text")
 
-    def take(self, values: State) -> None:
+    def set_fields(self, values: State) -> None:
         """Let a layout without columns take what :meth:`get_state` gives."""
         self.append(map(Column, *(values[name] for name in _OF_A_COLUMN)))
         for k, known in enumerate(values["values"]):

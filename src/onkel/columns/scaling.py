@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from dataclasses import replace
 from typing import Any
 
@@ -280,10 +279,6 @@ class OnlineScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, Statef
             arrays["tails_"] = Array(shape=(_N_TAILS, "d"))
         late = {"n_late_": Whole(high=self.n_features_in_)}
         return mode | _COUNTS | late | arrays
-
-    def get_state(self) -> State:
-        """A copy of the whole state, as arrays and scalars."""
-        return copy.deepcopy(super().get_state())
 
     def before_state(self, state: State) -> None:
         check(state, {"mode": Text(among=MODES)})

@@ -18,7 +18,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from copy import deepcopy
 from typing import Any, ClassVar
 
 import numpy as np
@@ -244,10 +243,6 @@ class TargetMeans(Stateful):
         self.classes, self.n_rows, self.total, (self.counts, self.sums), held = mark
         for counts, sums, codes, own_counts, own_sums in held:
             counts[codes], sums[codes] = own_counts, own_sums
-
-    def get_state(self) -> State:
-        """A copy of the whole state."""
-        return deepcopy(super().get_state())
 
     def check_state(self, state: State, sizes: Sizes) -> None:
         wanted = max(sizes["classes"] - 1, 0) if state["of_classes"] else 1

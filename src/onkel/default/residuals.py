@@ -65,5 +65,5 @@ class Residuals(Stateful):
     def state_sizes(self) -> Sizes:
         return {"n_outputs": len(self._places)}
 
-    def take(self, values: State) -> None:
+    def set_fields(self, values: State) -> None:
         self.append(values["residuals"])

@@ -189,7 +189,7 @@ class Ranking(Stateful):
         """How many rows these bins hold."""
         return self.counts.ravel()[self.at]
 
-    def take(self, values: State) -> None:
+    def set_fields(self, values: State) -> None:
         counts = np.zeros((values["classes"], 2, _SCORE_BINS), dtype=np.int64)
         require((values["at"] < counts.size).all(), "at: is beyond the last bin")
         counts.ravel()[values["at"]] = values["rows"]

@@ -14,7 +14,7 @@ from onkel.parameters import is_whole
 from onkel.pipeline import StreamModel
 from onkel.pipeline.label_queue import LabelQueue, Waiting
 from onkel.pipeline.statistics import is_fitted
-from onkel.state import Fields, Number, Part, Stateful, Whole, require
+from onkel.state import Fields, Made, Number, Stateful, Whole, require
 from onkel.streams import Block
 from onkel.streams.blocks import rows_of
 
@@ -38,6 +38,17 @@ class _Now(Number):
         return value
 
 
+class _RowsOfRun(LabelQueue):
+    """Rows that may come in a run: of numbers, and with a label that comes at a known time."""
+
+    def state_is_set(self) -> None:
+        for row in self.rows():
+            known = row.y is not None and row.due < math.inf
+            require(known, "due: a row that waits has no label, or no time when it comes")
+            fine = not isinstance(row.x, dict) and row.x.dtype.kind == "f"
+            require(fine, "X: must be numbers")
+
+
 class Delayed(Stateful):
     """A model with ``predict_next``, and the same as a ``learner``; labels come ``delay`` late.
 
@@ -49,7 +60,7 @@ class Delayed(Stateful):
 
     #: what a run that was cut off needs besides the model to go on
     STATE: ClassVar[Fields] = {
-        "waiting": Part(begin=lambda _: LabelQueue(), anew=True),
+        "waiting": Made(_RowsOfRun),
         "n_rows": Whole(),
         "now": _Now(finite=False),
     }
@@ -100,14 +111,6 @@ class Delayed(Stateful):
     def finish(self) -> None:
         """Learn the rows that still wait: the stream has ended and their labels come."""
         self._learn_until(math.inf)
-
-    def state_is_set(self) -> None:
-        """Refuse rows that could not have come in a run."""
-        for row in self.waiting.rows():
-            known = row.y is not None and row.due < math.inf
-            require(known, "waiting/due: a row that waits has no label, or no time when it comes")
-            fine = not isinstance(row.x, dict) and row.x.dtype.kind == "f"
-            require(fine, "waiting/X: must be numbers")
 
     def _due(self, row: Block) -> float:
         """When the label of the next row comes; moves ``now`` to the time of the row itself."""

@@ -157,7 +157,7 @@ class GrowingCurve(Stateful):
         metrics = {m.name: [row[m.name] for row in flat] for m in self.metrics}
         return {**{n: [row[n] for row in flat] for n in _COLUMNS}, "metrics": metrics}
 
-    def take(self, values: State) -> None:
+    def set_fields(self, values: State) -> None:
         columns, metrics = values["_curve"], values["_curve"].pop("metrics")
         scores = zip(*metrics.values(), strict=True)
         columns["metrics"] = [dict(zip(metrics, score, strict=True)) for score in scores]

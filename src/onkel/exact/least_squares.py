@@ -345,7 +345,7 @@ class RecursiveLeastSquares(Stateful):
     def state_sizes(self) -> Sizes:
         return self.sums.state_sizes()
 
-    def take(self, values: State) -> None:
+    def set_fields(self, values: State) -> None:
         self.factor = BlockFactor(values["C"])
         self.w0 = np.ascontiguousarray(values["w0"])
 

@@ -292,7 +292,7 @@ class RowsSince(Stateful):
         require((L.diagonal() > 0.0).all(), "L: is no factor; its diagonal must be above 0")
         require_equal("L", L @ L.T, U.T @ U + np.eye(rows))
 
-    def take(self, values: State) -> None:
+    def set_fields(self, values: State) -> None:
         self.count, L = 0, values["L"]
         self.append(values["U"], np.empty((len(L), 0)), L, values["v"])
 

@@ -26,7 +26,7 @@ from onkel.numerics.arrays import as_dense
 from onkel.parameters import flags, non_negative, one_of
 from onkel.rules import Rule
 from onkel.sklearn_bases import BaseEstimator
-from onkel.state import State, nbytes
+from onkel.state import State
 
 if TYPE_CHECKING:
     from onkel.default.challenger import RestartingModel
@@ -151,8 +151,8 @@ class OnlineEstimator(BaseEstimator):
     def nbytes_(self) -> int:
         """Bytes of everything the model holds."""
         check_is_fitted(self)
-        own = 0 if self.memory_ is None else nbytes(self.memory_.get_state())
-        return own + nbytes(self.model_.get_state())
+        own = 0 if self.memory_ is None else self.memory_.nbytes_of_state()
+        return own + self.model_.nbytes_of_state()
 
     def work_of_fits(self, rows: int) -> WorkOfFits:
         """How much work all searches and fits so far were, and those of the next ``rows`` rows.

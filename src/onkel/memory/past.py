@@ -112,7 +112,7 @@ class Groups(Stateful):
         each = np.array_equal(np.sort(state["slots"]), np.arange(_FIRST_SLOT, _FIRST_SLOT + n))
         require(each, f"slots: must be {_FIRST_SLOT} to {n}, each once")
 
-    def take(self, values: State) -> None:
+    def set_fields(self, values: State) -> None:
         self.slots = OrderedDict(zip(values["keys"], values["_slots"].tolist(), strict=True))
         self.n_forgotten = values["n_forgotten"]
 

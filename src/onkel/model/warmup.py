@@ -91,11 +91,11 @@ class RowStore(Stateful):
             "weight": Array(shape=("n",), low=0.0, high=LARGEST_WEIGHT, beside="X"),
         }
 
-    def take(self, values: State) -> None:
+    def set_fields(self, values: State) -> None:
         given = {name: values.pop(name, None) for name in self._held}
         self._held |= {name: value for name, value in given.items() if value is not None}
         self.count = len(self._held["y"])
-        super().take(values)
+        super().set_fields(values)
 
 
 class Warmup(RowStore):

@@ -369,7 +369,7 @@ class BlockModel(Stateful):
 
     @locked
     def get_state(self) -> State:
-        """All that was learned, as nested dicts of arrays and scalars."""
+        """All that was learned, as nested dicts of arrays and scalars: a copy."""
         return super().get_state()
 
     def state_is_set(self) -> None:

@@ -292,7 +292,7 @@ class Inputs(Stateful):
     def _late(self) -> np.ndarray:
         return np.array(self.late, dtype=np.int64).reshape(-1, 2)
 
-    def take(self, values: State) -> None:
+    def set_fields(self, values: State) -> None:
         self.n_first = values["n_first"]
         self.late = [(j, k) for j, k in values["_late"].tolist()]
 

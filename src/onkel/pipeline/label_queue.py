@@ -13,8 +13,8 @@ import numpy as np
 
 from onkel.columns.notation import is_missing
 from onkel.errors import DataError
-from onkel.pipeline.waiting_state import Values, by_columns, plain, rows_of, rows_state
-from onkel.state import Column, Field, Fields, State, Stateful, check, require
+from onkel.pipeline.waiting_state import Rows, Values, by_columns, plain, rows_of
+from onkel.state import Column, Fields, State, Stateful, check, require
 
 
 class Waiting(NamedTuple):
@@ -41,7 +41,7 @@ class LabelQueue(Stateful):
     #: the columns of the rows, in the order of `Waiting`; ``x`` is several in a file
     STATE: ClassVar[Fields] = {
         "ids": Values("rows", "id"),
-        "x": Field(),
+        "x": Rows(),
         "groups": Values("rows", "group"),
         "predicted": Values("rows", "prediction"),
         "y": Values("rows", "label"),
@@ -136,7 +136,7 @@ class LabelQueue(Stateful):
             it. Or only some rows have names.
         """
         state = super().get_state()
-        return rows_state(state.pop("x")) | state
+        return state.pop("x") | state
 
     def set_state(self, state: State) -> None:
         """Let the rows of a state wait, too; a damaged one is refused."""
@@ -144,7 +144,7 @@ class LabelQueue(Stateful):
         n = check(state, {"due": self.STATE["due"]})["rows"]
         super().set_state(state | {"x": rows_of(state, n)})
 
-    def take(self, values: State) -> None:
+    def set_fields(self, values: State) -> None:
         ids = values.pop("ids")
         require(len(set(ids)) == len(ids), "ids: holds one twice")
         for id, *row in zip(ids, *values.values(), strict=True):

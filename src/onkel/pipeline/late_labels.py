@@ -22,7 +22,7 @@ from onkel.pipeline.label_queue import LabelQueue, Waiting
 from onkel.pipeline.rows import NamedRow, extra_columns
 from onkel.pipeline.statistics import is_fitted
 from onkel.pipeline.stream_model import StreamModel
-from onkel.state import Fields, Part, State, Stateful, Whole
+from onkel.state import Fields, Made, State, Stateful, Whole
 
 
 class LateLabels(Stateful):
@@ -72,7 +72,7 @@ class LateLabels(Stateful):
     GIVEN: ClassVar[Fields] = {"model": Model(), "most": Whole(low=1)}
     STATE: ClassVar[Fields] = {
         "n_forgotten": Whole(),
-        "_waiting": Part(begin=lambda _: LabelQueue(), anew=True),
+        "waiting": Made(LabelQueue),
     }
 
     def __init__(self, model: Any, most: int = 100_000) -> None:
@@ -83,7 +83,8 @@ class LateLabels(Stateful):
         self.model: Any = model
         self.most: int = int(most)
         self.n_forgotten: int = 0
-        self._waiting = LabelQueue()
+        #: the rows whose labels are still to come
+        self.waiting: LabelQueue = LabelQueue()
 
     @property
     def _task(self) -> str:
@@ -93,16 +94,16 @@ class LateLabels(Stateful):
     @property
     def n_waiting(self) -> int:
         """Rows whose labels are still to come."""
-        return len(self._waiting)
+        return len(self.waiting)
 
     def __contains__(self, id: Hashable) -> bool:
         """Whether the row of an id waits."""
-        return id in self._waiting
+        return id in self.waiting
 
     @property
     def oldest(self) -> Hashable:
         """The id of the row that has waited longest; None if none waits."""
-        return self._waiting.oldest()
+        return self.waiting.oldest()
 
     @locked
     def predict(self, id: Hashable, x: object, group: Hashable = None, *, keep: bool = True) -> Any:
@@ -132,15 +133,15 @@ class LateLabels(Stateful):
             A row with this id already waits, no model file could hold the id, or the row is bad.
             It is not kept.
         """
-        self._waiting.check_new(id)
+        self.waiting.check_new(id)
         x, group = self._row(x, group)
         found = self._asked(x, group, "predict_next")
         row = Waiting(x, group, None if found is None else found.item(0))
         if keep:
-            if len(self._waiting) == self.most:
-                self._waiting.forget_oldest()
+            if len(self.waiting) == self.most:
+                self.waiting.forget_oldest()
                 self.n_forgotten += 1
-            self._waiting.add(id, row)
+            self.waiting.add(id, row)
         return self._shown(row)
 
     @locked
@@ -158,14 +159,14 @@ class LateLabels(Stateful):
             raise DataError(f"{len(rows):,} rows are more than wait: most={self.most:,}")
         seen: set[Hashable] = set()
         for id in ids:
-            self._waiting.check_new(id)
+            self.waiting.check_new(id)
             if id in seen:
                 raise DataError(f"id {id!r}: comes twice among these rows")
             seen.add(id)
-        model, ahead = self.model, self._waiting.ahead(None)
+        model, ahead = self.model, self.waiting.ahead(None)
         predicted = model.predict_next([_known(x, model) for x in rows], ahead).tolist()
         for id, x, own in zip(ids, rows, predicted, strict=True):
-            self._waiting.add(id, Waiting(dict(x), None, own))
+            self.waiting.add(id, Waiting(dict(x), None, own))
         return list(predicted)
 
     @locked
@@ -209,7 +210,7 @@ class LateLabels(Stateful):
             more = by_group(model, None if group is None else [group])
         if not is_fitted(learner):
             return None
-        found: np.ndarray = getattr(model, method)(x, *args, self._waiting.ahead(group), **more)
+        found: np.ndarray = getattr(model, method)(x, *args, self.waiting.ahead(group), **more)
         return found
 
     @locked
@@ -226,7 +227,7 @@ class LateLabels(Stateful):
         DataError
             No row with this id waits. Or the label is bad; then the row keeps waiting.
         """
-        row = self._waiting.get(id)
+        row = self.waiting.get(id)
         if row is None:
             raise DataError(
                 f"id {id!r}: no row with this id waits for a label: it was never predicted, has "
@@ -240,7 +241,7 @@ class LateLabels(Stateful):
                 [y],
                 **by_group(model, None if row.group is None else [row.group]),
             )
-        self._waiting.pop(id)
+        self.waiting.pop(id)
         return self._shown(row)
 
     @locked
@@ -252,7 +253,7 @@ class LateLabels(Stateful):
         DataError
             As from `learn`. The rows before the bad one are learned and wait no more.
         """
-        rows = [self._waiting.get(id) for id in ids]
+        rows = [self.waiting.get(id) for id in ids]
         if None in rows or len(set(ids)) < len(ids):
             raise DataError("each id must be that of a row that waits, and come once")
         before = self.model.n_rows
@@ -262,7 +263,7 @@ class LateLabels(Stateful):
                 self.model.partial_fit([_complete(row.x, self.model) for row in waiting], list(y))
         finally:
             for id in ids[: self.model.n_rows - before]:
-                self._waiting.pop(id)
+                self.waiting.pop(id)
 
     @contextmanager
     def _said(self, rows: list[Waiting]) -> Iterator[None]:
@@ -284,7 +285,7 @@ class LateLabels(Stateful):
 
     def prediction(self, id: Hashable) -> Any:
         """What was predicted for the row of an id that waits; None if none waits."""
-        row = self._waiting.get(id)
+        row = self.waiting.get(id)
         return None if row is None else self._shown(row)
 
     def _shown(self, row: Waiting) -> Any:
@@ -315,18 +316,8 @@ class LateLabels(Stateful):
 
     @locked
     def get_state(self) -> State:
-        """The model and the rows that wait, as nested dicts of arrays and scalars."""
+        """The model and the rows that wait, as nested dicts of arrays and scalars: a copy."""
         return super().get_state()
-
-    @locked
-    def get_waiting(self) -> State:
-        """The rows that wait, to be saved beside the model; `set_waiting` reads it."""
-        return self._waiting.get_state()
-
-    @locked
-    def set_waiting(self, state: State) -> None:
-        """Let the rows of `get_waiting` wait, and no others; a damaged state is refused."""
-        self._waiting = LabelQueue.from_state(state)
 
     def _row(self, x: Any, group: Hashable) -> tuple[Any, Any]:
         """A copy of a row, and its group."""

@@ -95,6 +95,16 @@ class _Plain(Field):
         return None if fine else "is no value"
 
 
+class Rows(Field):
+    """Rows (:func:`rows_state`), which are read before the other fields (:func:`rows_of`)."""
+
+    def saved(self, value: list[Any]) -> State:
+        return rows_state(value)
+
+    def loaded(self, value: list[Any]) -> list[Any]:
+        return value
+
+
 def rows_state(xs: list[Any]) -> State:
     """Rows that are all dicts, or all arrays or CSR matrices of one row.
 

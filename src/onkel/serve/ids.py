@@ -11,6 +11,7 @@ import numpy as np
 
 from onkel.errors import DataError
 from onkel.serve import notation
+from onkel.state import Array, Field, Sizes, State
 
 # What is known of a row that waited when the model was loaded.
 _NOTHING = (0, None)
@@ -86,23 +87,32 @@ class KnownIds:
                 if oldest not in self.waiting:
                     self.answers.pop(oldest, None)
 
-    def get_state(self) -> np.ndarray:
-        """Of each id: how it stands, the interval of its row, and the answer; bytes of JSON."""
-        past = [[id, learned, 0, None] for id, learned in self.past.items()]
-        waiting = [[id, None, *of_row] for id, of_row in self.waiting.items()]
-        entries = [[*entry, *self.answers.get(entry[0], (0, None))] for entry in past + waiting]
+
+class IdsField(Field):
+    """The ids as bytes of JSON: how each stands, the interval of its row, and the answer."""
+
+    def check(self, value: object, sizes: Sizes) -> str | None:
+        return Array(np.uint8, ("bytes",)).check(value, sizes)
+
+    def saved(self, value: KnownIds) -> np.ndarray:
+        past = [[id, learned, 0, None] for id, learned in value.past.items()]
+        waiting = [[id, None, *of_row] for id, of_row in value.waiting.items()]
+        entries = [[*entry, *value.answers.get(entry[0], (0, None))] for entry in past + waiting]
         return np.frombuffer(notation.exact(entries)[0], np.uint8)
 
-    def set_state(self, packed: np.ndarray) -> None:
-        """The inverse of `get_state`; ValueError, TypeError or KeyError for damaged bytes."""
-        for id, learned, known, interval, *of_row in notation.decoded(packed.tobytes()):
-            if learned is None:
-                self.waiting[id] = int(known), interval
-            else:
-                self.past[id] = bool(learned)
-            mark, answer = of_row
-            if answer is not None:
-                self.answers[id] = int(mark), str(answer)
+    def loaded(self, value: np.ndarray) -> State:
+        waiting: dict[Hashable, tuple[int, object]] = {}
+        past: OrderedDict[Hashable, bool] = OrderedDict()
+        answers: dict[Hashable, tuple[int, str]] = {}
+        with notation.readable():
+            for id, learned, known, interval, mark, answer in notation.decoded(value.tobytes()):
+                if learned is None:
+                    waiting[id] = int(known), interval
+                else:
+                    past[id] = bool(learned)
+                if answer is not None:
+                    answers[id] = int(mark), str(answer)
+        return {"waiting": waiting, "past": past, "answers": answers}
 
 
 def _mark(event: Mapping[str, object]) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -15,11 +15,12 @@ from onkel.columns.failures import shorten
 from onkel.errors import DataError, ModelFileError
 from onkel.persistence.atomic import write_whole
 from onkel.pipeline import LateLabels, StreamModel
-from onkel.serve import state
-from onkel.serve.ids import KnownIds
+from onkel.pipeline.label_queue import LabelQueue
+from onkel.serve.ids import IdsField, KnownIds
+from onkel.serve.notation import ExactText
 from onkel.serve.runs import bounds, is_among, is_no_label, labels_of_blocks, take_all
 from onkel.serve.score import LiveScore
-from onkel.state import State
+from onkel.state import Field, Fields, Made, Named, Part, State, Stateful, Whole
 
 _ERRORS = (ValueError, TypeError, OverflowError)
 _COUNTS = ("rows", "labels", "refused", "unknown", "doubled", "late", "repeated")
@@ -30,7 +31,7 @@ _UNUSED = {
 }
 
 
-class LiveModel:
+class LiveModel(Stateful):
     """A `StreamModel` that takes events one by one and gives an answer to each row.
 
     An event is a dict. With columns it is a row: it is predicted, and it waits for its label.
@@ -85,6 +86,18 @@ class LiveModel:
     >>> live.model.n_rows
     2
     """
+
+    #: all that is known beside the model
+    STATE: ClassVar[Fields] = {
+        "counts": Named(Whole(), optional=True),
+        "score": Part(),
+        "forgotten": Whole(),
+        "waiting": Made(LabelQueue),
+        "ids": IdsField(),
+        "options": Named(Field()),
+        "number": Whole(),
+        "position": ExactText(),
+    }
 
     number: int
 
@@ -259,7 +272,7 @@ class LiveModel:
             )
         live = cls(model, **how)
         if late is not None:
-            live.late.set_waiting(late.get_waiting())
+            live.late.waiting = late.waiting
         elif known is not None:
             try:
                 live.set_state(known)
@@ -267,13 +280,17 @@ class LiveModel:
                 raise ModelFileError(f"{path}: live/{error}") from None
         return live
 
-    def get_state(self) -> State:
-        """All that is known beside the model, as nested dicts of arrays and plain values."""
-        return state.state_of(self)
+    def held(self, name: str) -> Any:
+        of_late = {"forgotten": "n_forgotten", "waiting": "waiting"}
+        return getattr(self.late, of_late[name]) if name in of_late else super().held(name)
 
-    def set_state(self, found: State) -> None:
-        """The inverse of `get_state`; a damaged state is refused."""
-        state.set_state(self, found)
+    def set_fields(self, values: State) -> None:
+        self.late.n_forgotten, self.late.waiting = values.pop("forgotten"), values.pop("waiting")
+        counts = values.pop("counts") or {}
+        self.counts |= {name: n for name, n in counts.items() if name in self.counts}
+        vars(self.ids).update(values.pop("ids"))
+        self.saved_options = values.pop("options")
+        super().set_fields(values)
 
     def _row(self, id: Hashable, x: Row, y: object) -> dict[str, object]:
         late, model = self.late, self.model

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
+
+from onkel.errors import ModelFileError
+from onkel.state import Text
 
 try:
     import msgspec
@@ -28,6 +32,26 @@ def decoded(text: bytes) -> Any:
         return _read(text)
     except (ValueError, RecursionError):
         return json.loads(text)
+
+
+@contextmanager
+def readable() -> Iterator[None]:
+    """A ModelFileError where JSON that a file holds, or what it says, cannot be read."""
+    try:
+        yield
+    except (ValueError, TypeError, KeyError, RecursionError) as error:
+        raise ModelFileError(f"holds what cannot be read ({error!r})") from None
+
+
+class ExactText(Text):
+    """A value as the text that says all of it."""
+
+    def saved(self, value: object) -> str:
+        return exact(value)[0].decode()
+
+    def loaded(self, value: str) -> Any:
+        with readable():
+            return decoded(value.encode())
 
 
 def exact(value: object) -> tuple[bytes, Any]:

@@ -43,10 +43,6 @@ class Live(Protocol):
     late: LateLabels
     ids: KnownIds
     level: float
-    number: int
-    options: dict[str, Any]
-    position: object
-    saved_options: dict[str, Any] | None
     score: LiveScore
 
     @property

@@ -160,9 +160,9 @@ class LiveScore(Stateful):
     def state_sizes(self) -> Sizes:
         return {"metrics": len(self._all.metrics)}
 
-    def take(self, values: State) -> None:
+    def set_fields(self, values: State) -> None:
         self._all.restore(values.pop("n_rows"), values.pop("sums"))
-        super().take(values)
+        super().set_fields(values)
 
     def state_is_set(self) -> None:
         self._reported = self._now()._sums()
