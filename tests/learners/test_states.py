@@ -42,10 +42,12 @@ def test_learning_changes_no_state_of_a_learner_or_its_parts(name, task, size):
     learner.partial_fit(X[:200], y[:200])
     parts = (learner.model_, learner.memory_, learner.feedback_)
     states = [learner.get_state(), *(part.get_state() for part in parts if part is not None)]
+    other = type(learner).from_state(states[0])
 
     def go_on():
         for a in range(200, 260 if size == 1 else 400, size):
-            learner.partial_fit(X[a : a + size], y[a : a + size])
+            for one in (learner, other):
+                one.partial_fit(X[a : a + size], y[a : a + size])
 
     _unchanged(states, go_on)
 

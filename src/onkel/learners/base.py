@@ -26,7 +26,7 @@ from onkel.numerics.arrays import as_dense
 from onkel.parameters import flags, non_negative, one_of
 from onkel.rules import Rule
 from onkel.sklearn_bases import BaseEstimator
-from onkel.state import State
+from onkel.state import Fields, State
 
 if TYPE_CHECKING:
     from onkel.default.challenger import RestartingModel
@@ -463,12 +463,9 @@ class OnlineEstimator(BaseEstimator):
         """A learner that continues, bit for bit, where that of :meth:`get_state` stood."""
         return saving.learner_from(cls, state)
 
-    def _own_state(self) -> State:
-        """What is learned beside the model."""
+    def _own_fields(self) -> Fields:
+        """The attributes that are learned beside the model."""
         return {}
-
-    def _take_own_state(self, state: State) -> None:
-        """The inverse of :meth:`_own_state`."""
 
     def _n_outputs(self, state: State) -> int:
         """The number of outputs of a model with this fitted state."""

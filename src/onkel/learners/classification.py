@@ -35,7 +35,18 @@ from onkel.merging import joined
 from onkel.model.transaction import locked, restore, signals_wait, snapshot
 from onkel.numerics.arrays import inserted
 from onkel.sklearn_bases import ClassifierMixin
-from onkel.state import Array, Flag, State, check, inside
+from onkel.state import Array, Field, Fields, Flag, Listed, Sizes, State, Text
+from onkel.state import Part as StatePart
+
+
+class _Labels(Field):
+    """The classes (:func:`classes_of_state`)."""
+
+    def check(self, value: object, sizes: Sizes) -> str | None:
+        return Listed(Field(), "classes").check(value, sizes)
+
+    def saved(self, value: np.ndarray) -> Any:
+        return value.tolist()
 
 
 def _gives_probabilities(self: OnlineClassifier) -> bool:
@@ -496,32 +507,29 @@ class OnlineClassifier(ClassifierMixin, OnlineEstimator):
         if self.calibration_ is not None and other.calibration_ is not None:
             self.calibration_.take_in(other.calibration_)
 
-    def _own_state(self) -> State:
-        state: dict[str, Any] = {
-            "classes": self.classes_.tolist(),
-            "classes_dtype": self.classes_.dtype.str,
-            "classes_fixed": self.classes_fixed_,
-            "class_counts": self.class_counts_,
+    def _own_fields(self) -> Fields:
+        fields: dict[str, Field] = {
+            "classes_": _Labels(),
+            "_classes_dtype": Text(),
+            "classes_fixed_": Flag(),
+            "class_counts_": Array(shape=("classes",), low=0.0),
         }
         if self.calibration_ is not None:
-            state["calibration"] = self.calibration_.get_state()
-            if self.memory_ is not None and self.calibration_next_ is not None:
-                state["calibration_next"] = self.calibration_next_.get_state()
-        return state
+            fields["calibration_"] = StatePart()
+        if self.calibration_next_ is not None:
+            fields["calibration_next_"] = StatePart(where="memory_")
+        return fields
+
+    @property
+    def _classes_dtype(self) -> str:
+        """The type of the labels; it is set after them."""
+        return self.classes_.dtype.str
+
+    @_classes_dtype.setter
+    def _classes_dtype(self, name: str) -> None:
+        self.classes_ = np.array(self.classes_, dtype=name)
 
     def _n_outputs(self, state: State) -> int:
         classes = classes_of_state(state)
-        counts = Array(shape=(len(classes),), low=0.0)
-        check(state, {"classes_fixed": Flag(), "class_counts": counts})
         class_weight_table(self.class_weight, classes)
         return 1 if len(classes) <= 2 else len(classes)
-
-    def _take_own_state(self, state: State) -> None:
-        self.classes_, self.classes_fixed_ = classes_of_state(state), state["classes_fixed"]
-        self.class_counts_ = np.array(state["class_counts"])
-        if self.calibration_ is not None:
-            with inside(state, "calibration") as calibration:
-                self.calibration_.set_state(calibration)
-        if self.calibration_next_ is not None and "calibration_next" in state:
-            with inside(state, "calibration_next") as calibration:
-                self.calibration_next_.set_state(calibration)

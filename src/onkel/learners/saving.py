@@ -5,7 +5,6 @@ These are functions over any learner. What a file holds is checked before anythi
 
 from __future__ import annotations
 
-import copy
 import os
 from collections.abc import Mapping
 from dataclasses import replace
@@ -22,7 +21,21 @@ from onkel.maps import MAPS
 from onkel.maps.candidates import FEATURE_FUNCTIONS
 from onkel.rules import RULES
 from onkel.sklearn_bases import BaseEstimator
-from onkel.state import Field, Flag, Listed, State, Text, Whole, check, inside, nbytes, require
+from onkel.state import (
+    Field,
+    Fields,
+    Flag,
+    Listed,
+    Part,
+    State,
+    Stateful,
+    Text,
+    Whole,
+    check,
+    inside,
+    nbytes,
+    require,
+)
 
 if TYPE_CHECKING:
     from onkel.export.graph import Value
@@ -44,7 +57,7 @@ def state_of(learner: Any) -> State:
     """A copy of everything, as a nested dict of arrays and plain values."""
     state: State = {"params": params_to_state(learner)}
     if learner.__sklearn_is_fitted__():
-        state["fitted"] = copy.deepcopy(_fitted_state(learner))
+        state["fitted"] = _Fitted(learner).get_state()
     return state
 
 
@@ -56,78 +69,93 @@ def learner_from(cls: type, state: State) -> Any:
     if "fitted" in state:
         with inside(state, "fitted") as fitted:
             check(fitted, {})
-            # a copy: loops write into the arrays, and a state may be used more than once
-            _set_fitted_state(learner, copy.deepcopy(fitted))
+            _Fitted(learner).set_state(fitted)
     return learner
 
 
-def _fitted_state(learner: Any) -> State:
-    state = {"n_features_in": learner.n_features_in_, "n_rows": learner.n_rows_}
-    names = column_names(learner)
-    if names is not None:
-        state["feature_names_in"] = [str(name) for name in names]
-    state["n_features_first"] = learner._n_features_first
-    state["seed"] = learner.model_.seed
-    state["model"] = learner.model_.get_state()
-    state |= learner._own_state()
-    if learner.map_fixed_:
-        state["map_fixed"] = True
-    if learner.memory_ is not None:
-        state["memory"] = learner.memory_.get_state()
-    if learner.feedback_ is not None:
-        state["feedback"] = learner.feedback_.get_state()
-    return state
+class _Names(Listed):
+    """Names of columns, each as text."""
+
+    def saved(self, value: np.ndarray) -> list[str]:
+        return list(map(str, value))
 
 
-def _set_fitted_state(learner: Any, state: State) -> None:
-    columns = Whole(low=1, high=2**31)
-    fields: dict[str, Field] = {
-        "n_features_in": replace(columns, size="d"),
-        "n_features_first": columns,
-        "n_rows": Whole(),
-        "seed": Whole(),
-        "map_fixed": Flag(optional=True),
-        "feature_names_in": Listed(Text(), "d", optional=True),
-    }
-    check(state, fields)
-    d, first = state["n_features_in"], state["n_features_first"]
-    require(first <= d, f"n_features_first: is {first}, more than the {d} columns in all")
-    held = nbytes(state)
-    # some learners store nothing per column, so any file may have many columns
-    require(d <= max(_MANY, held), f"n_features_in: is {d}, more than the state holds")
-    for name, value in learner.get_params().items():
-        # no parameter asks for much more memory than the state has
-        if name.split("__")[-1] in _SIZES and isinstance(value, int):
-            fits = value * d <= max(1 << 27, 64 * held)
-            require(fits, f"{name}: is {value}, more than the state holds")
-    if "feature_names_in" in state:
-        learner.feature_names_in_ = np.array(state["feature_names_in"], dtype=object)
-    learner._start(first, learner._n_outputs(state))
-    learner.n_features_in_ = d
-    learner.n_rows_ = state["n_rows"]
-    if d > first:
-        learner.model_.add_columns(d - first)
-        if learner.memory_ is not None:
-            learner.memory_.add_columns(d - first)
-    learner.model_.seed = state["seed"]
-    with inside(state, "model") as model:
-        learner.model_.set_state(model)
-    rows = np.stack([np.zeros(d), np.ones(d)]).astype(learner.dtype)
-    finite = np.isfinite(learner.model_.scores(rows)).all()
-    require(finite, "model: scores rows with numbers that are not finite")
-    learner._take_own_state(state)
-    if state.get("map_fixed"):
-        try:
-            learner.model_.fix_map()
-        except MergeError as error:
-            raise ModelFileError(f"map_fixed: {error}") from None
-        learner.map_fixed_, learner.memory_ = True, None
-    if learner.memory_ is not None and "memory" in state:
-        with inside(state, "memory") as memory:
-            learner.memory_.set_state(memory)
-    if learner.feedback_ is not None:
-        with inside(state, "feedback") as feedback:
-            learner.feedback_.set_state(feedback)
+class _Fitted(Stateful):
+    """The attributes that a learner has learned; those of classifiers are declared there."""
+
+    def __init__(self, learner: Any) -> None:
+        self.learner = learner
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.learner, name)
+
+    @property
+    def seed(self) -> int:
+        """The seed that was drawn."""
+        return int(self.learner.model_.seed)
+
+    @property
+    def named(self) -> bool:
+        """Whether the columns have names."""
+        return column_names(self.learner) is not None
+
+    def state_fields(self) -> Fields:
+        fields: dict[str, Field] = {**_FRAME, "model_": Part(), **self.learner._own_fields()}
+        fields["map_fixed_"] = Flag(where="map_fixed_")
+        if self.learner.memory_ is not None:
+            fields["memory_"] = Part(where="memory_")
+        if self.learner.feedback_ is not None:
+            fields["feedback_"] = Part()
+        return fields
+
+    def before_state(self, state: State) -> None:
+        """Start the learner over the columns of a state."""
+        check(state, {name.strip("_"): field for name, field in _FRAME.items()})
+        d, first = state["n_features_in"], state["n_features_first"]
+        require(first <= d, f"n_features_first: is {first}, more than the {d} columns in all")
+        held = nbytes(state)
+        # some learners store nothing per column, so any file may have many columns
+        require(d <= max(_MANY, held), f"n_features_in: is {d}, more than the state holds")
+        for name, value in self.learner.get_params().items():
+            # no parameter asks for much more memory than the state has
+            if name.split("__")[-1] in _SIZES and isinstance(value, int):
+                fits = value * d <= max(1 << 27, 64 * held)
+                require(fits, f"{name}: is {value}, more than the state holds")
+        self.learner._start(first, self.learner._n_outputs(state))
+        if d > first:
+            self.learner.model_.add_columns(d - first)
+            if self.learner.memory_ is not None:
+                self.learner.memory_.add_columns(d - first)
+
+    def set_fields(self, values: State) -> None:
+        self.learner.model_.seed = values.pop("seed")
+        for name, value in values.items():
+            setattr(self.learner, name, value)
+
+    def state_is_set(self) -> None:
+        learner = self.learner
+        rows = np.stack([np.zeros(learner.n_features_in_), np.ones(learner.n_features_in_)])
+        finite = np.isfinite(learner.model_.scores(rows.astype(learner.dtype))).all()
+        require(finite, "model: scores rows with numbers that are not finite")
+        if learner.map_fixed_:
+            try:
+                learner.model_.fix_map()
+            except MergeError as error:
+                raise ModelFileError(f"map_fixed: {error}") from None
+            learner.memory_ = None
+
+
+_COLUMNS = Whole(low=1, high=2**31)
+#: what a learner must have before its model is begun
+_FRAME: Fields = {
+    "n_features_in_": replace(_COLUMNS, size="d"),
+    "n_rows_": Whole(),
+    "feature_names_in_": _Names(
+        Text(), "d", lambda names: np.array(names, dtype=object), where="named"
+    ),
+    "_n_features_first": _COLUMNS,
+    "seed": Whole(),
+}
 
 
 # ---- parameters: kernels, maps, rules and budgets inside a saved model ------------------------
