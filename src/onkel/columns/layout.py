@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import fields
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -57,9 +57,9 @@ class Layout(Stateful):
         "hashes": Listed(Flag(), "columns"),
         "values": Listed(Listed(Text(), None), "columns"),
         "numbers": Named(Listed(Number(), None), int),
-        "gaps": Listed(Whole(), "columns"),
         "owners": Listed(Whole(), "features"),
         "parts": Listed(Whole(low=GAP, high=2**25), "features"),
+        "gaps": Listed(Whole(), "columns"),
         "n_first": Whole(),
     }
 
@@ -213,19 +213,20 @@ class Layout(Stateful):
         more = zip(self.gaps, gaps, before or [0] * len(gaps), strict=True)
         self.gaps = [own + theirs - known for own, theirs, known in more]
 
-    def get_state(self) -> State:
+    def held(self, name: str) -> Any:
+        if name in _OF_A_COLUMN:
+            at = fields(Column)[list(_OF_A_COLUMN).index(name)].name
+            return [getattr(column, at) for column in self.columns]
+        if name in ("owners", "parts"):
+            return [feature[name == "parts"] for feature in self.features]
         own = [self.categories.get(k) for k in range(len(self.columns))]
-        names = zip(_OF_A_COLUMN, (field.name for field in fields(Column)), strict=True)
-        return {
-            **{name: [getattr(c, at) for c in self.columns] for name, at in names},
-            "hashes": [one is not None and one.hashes for one in own],
-            "values": [[] if one is None else one.values for one in own],
-            "numbers": {str(k): one.values for k, one in self.repeated.items()},
-            "owners": [owner for owner, _ in self.features],
-            "parts": [part for _, part in self.features],
-            "gaps": list(self.gaps),
-            "n_first": self.n_first,
-        }
+        if name == "hashes":
+            return [one is not None and one.hashes for one in own]
+        if name == "values":
+            return [[] if one is None else one.values for one in own]
+        if name == "numbers":
+            return {k: one.values for k, one in self.repeated.items()}
+        return super().held(name)
 
     def check_state(self, state: State, sizes: Sizes) -> None:
         for kind, constant in zip(state["kinds"], state["constants"], strict=True):
