@@ -24,9 +24,6 @@ from onkel.numerics.threads import scratch
 
 # The most that rounding may change a kernel value through the products of rows and landmarks.
 _ROUNDING = 4e-6
-# Gram-Schmidt loses more than four digits where columns before a column leave less than this share
-# of its square.
-_DEPENDENT = 1e-4
 
 
 @jit_inline
@@ -205,34 +202,21 @@ def _scaled(values: np.ndarray, vectors: np.ndarray) -> np.ndarray:
 def randomized(E: np.ndarray, q: int, P: np.ndarray, n_iter: int) -> np.ndarray:
     """Q ← E Q, ``n_iter`` times from the last factor (equation 10); O(m² r).
 
-    P's columns stay close to E's eigenvectors, so at unit length they mostly are well conditioned
-    without being orthogonalised on the way. Where a move reaches far into the small eigenvalues,
-    the columns become nearly dependent: then each step orthogonalises them.
+    P's columns stay close to E's eigenvectors: at unit length one step leaves them well
+    conditioned, and two may not. So Gram-Schmidt follows each step, in the order of the
+    eigenvalues; the last makes Pᵀ E P = I.
     """
     Q = P
-    for _ in range(n_iter):
+    for left in range(n_iter, 0, -1):
         Q = E @ Q
         Q /= np.sqrt(np.einsum("ij,ij->j", Q, Q))
-    factor = _orthonormal(E, Q)
-    if factor is None:
-        Q = P
-        for _ in range(n_iter):
-            Q = np.linalg.qr(E @ Q)[0]
-        factor = _orthonormal(E, Q)
-    return leading(E, P.shape[1]) if factor is None else factor
-
-
-def _orthonormal(E: np.ndarray, Q: np.ndarray) -> np.ndarray | None:
-    """P in the span of Q with Pᵀ E P = I: Gram-Schmidt in the order of the eigenvalues.
-
-    None if Q's columns are so nearly dependent that the result would lose many digits.
-    """
-    products = Q.T @ (E @ Q)
-    L, failed = dpotrf(products, lower=1)
-    if failed or np.any(np.diag(L) ** 2 < _DEPENDENT * np.diag(products)):
-        return None
-    Qt, failed = dtrtrs(L, Q.T, lower=1)
-    return None if failed else np.ascontiguousarray(Qt).T
+        L, failed = dpotrf(Q.T @ (Q if left > 1 else E @ Q), lower=1)
+        if not failed:
+            Qt, failed = dtrtrs(L, Q.T, lower=1)
+        if failed:
+            return leading(E, P.shape[1])
+        Q = np.ascontiguousarray(Qt).T
+    return Q
 
 
 def rank_two(E: np.ndarray, q: int, P: np.ndarray, n_iter: int) -> np.ndarray:
