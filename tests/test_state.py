@@ -17,6 +17,7 @@ from onkel.state import (
     Group,
     Like,
     Listed,
+    Made,
     Named,
     Number,
     Part,
@@ -316,3 +317,48 @@ def test_one_array_or_one_for_each():
 
 def test_only_what_is_in_use_is_saved():
     assert Staged().get_state()["room"].tolist() == [[0, 1, 2, 3], [4, 5, 6, 7]]
+
+
+class Texts(Stateful):
+    STATE: ClassVar[Fields] = {
+        "words": Listed(Listed(Text(), None), None),
+        "notes": Named(Field()),
+    }
+
+    def __init__(self):
+        self.words, self.notes = [["a"], ["b"]], {"of": ["a"]}
+
+
+def test_lists_inside_of_lists_are_copied_both_ways():
+    one, other = Texts(), Texts()
+    state = one.get_state()
+    one.words[0].append("c")
+    one.notes["of"].append("c")
+    other.set_state(state)
+    other.words[1].append("d")
+    other.notes["of"].append("d")
+    assert state == {"words": [["a"], ["b"]], "notes": {"of": ["a"]}}
+
+
+class Owner(Stateful):
+    STATE: ClassVar[Fields] = {"rows": Whole(), "inner": Made(Inner)}
+
+    def __init__(self):
+        self.rows, self.inner = 0, Inner()
+
+
+@pytest.mark.parametrize(
+    ("inner", "message"),
+    [
+        ({"sums": np.array([1.0, -1.0])}, "inner/sums: holds numbers from -1"),
+        (None, "inner: is no group of fields"),
+    ],
+)
+def test_what_is_made_of_its_state_is_checked_before_anything_is_set(inner, message):
+    owner = Owner()
+    with pytest.raises(ModelFileError, match=message):
+        owner.set_state({"rows": 3, "inner": inner})
+    assert owner.rows == 0
+    owner.set_state({"rows": 3, "inner": {"sums": np.ones(2)}})
+    assert (owner.rows, owner.inner.sums.tolist()) == (3, [1, 1])
+    assert owner.nbytes_of_state() == nbytes(owner.get_state()) == 16

@@ -14,19 +14,8 @@ from onkel.columns.column import Column, Given
 from onkel.columns.failures import missing_column
 from onkel.columns.layout import Layout
 from onkel.errors import DataError
-from onkel.state import (
-    Fields,
-    Flag,
-    Listed,
-    Number,
-    Part,
-    Sizes,
-    State,
-    Stateful,
-    Text,
-    Whole,
-    require,
-)
+from onkel.fields import Fields, Flag, Listed, Number, Sizes, State, Text, Whole, require
+from onkel.state import Part, Stateful
 
 if TYPE_CHECKING:
     import pyarrow as pa

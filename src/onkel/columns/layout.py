@@ -21,19 +21,8 @@ from onkel.columns.column import (
     Column,
 )
 from onkel.columns.words import MOST_WORDS, Words, share_words
-from onkel.state import (
-    Fields,
-    Flag,
-    Listed,
-    Named,
-    Number,
-    Sizes,
-    State,
-    Stateful,
-    Text,
-    Whole,
-    require,
-)
+from onkel.fields import Fields, Flag, Listed, Named, Number, Sizes, State, Text, Whole, require
+from onkel.state import Stateful
 
 # Parts of a text whose values share words.
 _OF_WORDS = range(WORDS, WORDS + MOST_WORDS)

@@ -13,21 +13,10 @@ from onkel.annotations import ArrayLike, Matrix, MatrixLike
 from onkel.columns import running
 from onkel.columns.target_scaling import LARGEST
 from onkel.errors import DataError
+from onkel.fields import Array, Field, Fields, Flag, Sizes, State, Text, Whole, check, require
 from onkel.numerics.arrays import FLOATS, issparse, short_and_small
 from onkel.sklearn_bases import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
-from onkel.state import (
-    Array,
-    Field,
-    Fields,
-    Flag,
-    Sizes,
-    State,
-    Stateful,
-    Text,
-    Whole,
-    check,
-    require,
-)
+from onkel.state import Stateful
 
 MODES = ("auto", "standard", "minmax", "none")
 _STATE = ("center_", "spread_", "count_")

@@ -22,20 +22,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from onkel.fields import Array, Fields, Flag, Listed, Named, Number, Sizes, State, Text, require
 from onkel.merging import joined, require_same
-from onkel.state import (
-    Array,
-    Fields,
-    Flag,
-    Listed,
-    Named,
-    Number,
-    Sizes,
-    State,
-    Stateful,
-    Text,
-    require,
-)
+from onkel.state import Stateful
 
 # What undoing takes for a column: its arrays, the codes of the rows, and the numbers there.
 _Held = tuple[np.ndarray, np.ndarray, int | np.ndarray, np.ndarray, np.ndarray]

@@ -12,19 +12,8 @@ from scipy.special import softmax
 from onkel.default.calibration import Calibration
 from onkel.evaluation.bounds import RunSets
 from onkel.evaluation.formatting import label_text
-from onkel.state import (
-    Array,
-    Field,
-    Fields,
-    Listed,
-    Number,
-    Part,
-    Sizes,
-    State,
-    Stateful,
-    Whole,
-    require,
-)
+from onkel.fields import Array, Field, Fields, Listed, Number, Sizes, State, Whole, require
+from onkel.state import Part, Stateful
 
 MOST_CLASSES = 50
 """With more classes neither a confusion matrix is kept (their number squared) nor bins for AUC."""

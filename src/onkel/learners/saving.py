@@ -15,27 +15,14 @@ from sklearn.utils.validation import check_is_fitted
 
 from onkel.budgets import BUDGETS
 from onkel.errors import MergeError, ModelFileError
+from onkel.fields import Field, Flag, Listed, State, Text, Whole, check, inside, nbytes, require
 from onkel.kernels import KERNELS
 from onkel.learners.checking import column_names
 from onkel.maps import MAPS
 from onkel.maps.candidates import FEATURE_FUNCTIONS
 from onkel.rules import RULES
 from onkel.sklearn_bases import BaseEstimator
-from onkel.state import (
-    Field,
-    Fields,
-    Flag,
-    Listed,
-    Part,
-    State,
-    Stateful,
-    Text,
-    Whole,
-    check,
-    inside,
-    nbytes,
-    require,
-)
+from onkel.state import Part, Stateful
 
 if TYPE_CHECKING:
     from onkel.export.graph import Value
@@ -99,7 +86,7 @@ class _Fitted(Stateful):
         """Whether the columns have names."""
         return column_names(self.learner) is not None
 
-    def state_fields(self) -> Fields:
+    def state_fields(self) -> dict[str, Field]:
         fields: dict[str, Field] = {**_FRAME, "model_": Part(), **self.learner._own_fields()}
         fields["map_fixed_"] = Flag(where="map_fixed_")
         if self.learner.memory_ is not None:
@@ -147,7 +134,7 @@ class _Fitted(Stateful):
 
 _COLUMNS = Whole(low=1, high=2**31)
 #: what a learner must have before its model is begun
-_FRAME: Fields = {
+_FRAME: dict[str, Field] = {
     "n_features_in_": replace(_COLUMNS, size="d"),
     "n_rows_": Whole(),
     "feature_names_in_": _Names(

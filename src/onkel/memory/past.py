@@ -16,23 +16,11 @@ from typing import Any, ClassVar, NamedTuple, TypeVar
 
 import numpy as np
 
+from onkel.fields import Array, Field, Fields, Like, Listed, Sizes, State, Whole, inside, require
 from onkel.memory.experts import Mixture, new_mixture
 from onkel.memory.regressions import begin
 from onkel.numerics.arrays import end_of_counted
-from onkel.state import (
-    Array,
-    Field,
-    Fields,
-    Like,
-    Listed,
-    Part,
-    Sizes,
-    State,
-    Stateful,
-    Whole,
-    inside,
-    require,
-)
+from onkel.state import Part, Stateful
 
 #: rows of a group that are remembered
 GROUP_WINDOW = 32
