@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from threadpoolctl import threadpool_info, threadpool_limits
 
 from onkel.exact import least_squares
 from onkel.exact.least_squares import RecursiveLeastSquares
@@ -42,6 +43,22 @@ def rows(n=300, d=6, seed=0):
     y = X @ rng.standard_normal(d) + rng.standard_normal(n)
     weight = rng.uniform(0.2, 2.0, n) * (rng.random(n) > 0.1)
     return X, y, weight
+
+
+def test_a_factor_that_falls_due_with_a_single_row_uses_one_thread(monkeypatch):
+    threads, factor_of = [], BlockFactor.of
+
+    def watched(R):
+        threads.extend(own["num_threads"] for own in threadpool_info() if own["user_api"] == "blas")
+        return factor_of(R)
+
+    X, y, weight = rows()
+    model = model_of()
+    monkeypatch.setattr(BlockFactor, "of", watched)
+    with threadpool_limits(2, user_api="blas"):
+        for t in range(300):
+            model.learn(X[t : t + 1], y[t : t + 1], weight[t : t + 1])
+    assert set(threads) == {1}
 
 
 @pytest.mark.parametrize("forgetting", [1.0, 0.9, 0.5])
