@@ -251,6 +251,25 @@ def test_held_out_rows_choose_the_penalty_where_factors_fail_too():
     np.testing.assert_array_equal(found.factor, finished(sums.factor_in_steps(found.at.ridge))[0])
 
 
+@pytest.mark.parametrize(("n", "every"), [(300, 1), (1600, 2), (3200, 4), (9000, 8)])
+def test_the_dear_part_of_a_gradient_uses_about_as_many_rows_of_few_as_of_many(
+    n, every, monkeypatch
+):
+    X, Y, weight = toy(n)
+    rows = SearchedRows(Rows(X, Y, weight), Rows(X[:50], Y[:50], weight[:50]), 20)
+    asked, gradient_of = [], rows.gradient
+
+    def watched(at, sums, every, first, factor):
+        asked.append((every, first))
+        return gradient_of(at, sums, every, first, factor)
+
+    monkeypatch.setattr(rows, "gradient", watched)
+    finished(climb(ev.Landmarks(X[:20], np.full(4, -1.0), -1.0), rows, 9))
+    # each step uses other parts
+    assert asked == [(every, step % every) for step in range(len(asked))]
+    assert len(asked) >= 6
+
+
 @pytest.mark.parametrize("last", [False, True])
 @pytest.mark.parametrize("n", [350, 600])
 def test_a_search_takes_no_more_steps_than_foreseen(n, last):

@@ -67,8 +67,8 @@ _SMALLER = 0.3
 # In the second half of a search steps shrink, down to this share; a check there without improvement
 # ends it.
 _LAST_SIZE = 0.05
-# With more rows than this, the most expensive part of the gradient uses one row in _EVERY.
-_ENOUGH_ROWS, _EVERY = 2048, 4
+# The most expensive part of the gradient uses about so many rows, at least one in _MOST_EVERY.
+_ENOUGH_ROWS, _MOST_EVERY = 768, 8
 # Steps of landmarks (in standard deviations of a column) and log-widths; the second where landmarks
 # have widths of their own.
 _SIZES = ((0.045, 0.15), (0.03, 0.1))
@@ -135,7 +135,7 @@ def climb(
                 break
         if step == steps:
             break
-        every = _EVERY if rows.n >= _ENOUGH_ROWS else 1
+        every = min(max(rows.n // _ENOUGH_ROWS, 1), _MOST_EVERY)
         down = yield from rows.gradient(at, sums, every, step % every, factor)
         yield True
         at = adam.step(at, down, size * min(1.0, 2.0 * (1.0 - step / steps) + _LAST_SIZE))

@@ -27,6 +27,7 @@ import numpy as np
 from scipy.special import ndtri
 
 from onkel.maps.landmarks.first_widths import (
+    ENOUGH,
     of_columns,
     predicted_by,
     prior_mean,
@@ -75,7 +76,7 @@ def best_widths(
     starts = [(prior_mean(len(tells)), _TOGETHER), (_start(tells), apart)]
     yield True
     fits = [
-        widths_in_steps(*of, of_columns(start, groups), STEPS, groups, apart)
+        widths_in_steps(*of, of_columns(start, groups), STEPS, groups, apart, ENOUGH)
         for start, apart in starts
     ]
     candidates = [found, *(yield from together(fits))]

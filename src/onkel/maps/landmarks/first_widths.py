@@ -42,6 +42,8 @@ _RANGE = 4.0
 _LEAST_ERROR = 1e-12
 # The search ends at a step that gains less than this share of the objective.
 _LEAST_GAIN = 1e-4
+#: ... or at one that gains less than this of log p, where more is not worth its time
+ENOUGH = 0.1
 # How many gradients a search usually takes beyond one a step, and the pauses in each gradient.
 _MORE_GRADIENTS, _PAUSES = 3, 3
 

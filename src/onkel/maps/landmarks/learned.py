@@ -14,6 +14,7 @@ from onkel.annotations import ArrayLike, DTypeLike, Matrix, MatrixLike, Out, See
 from onkel.maps.landmarks.competing_widths import best_widths, steps_of_best
 from onkel.maps.landmarks.evidence import Landmarks
 from onkel.maps.landmarks.first_widths import (
+    ENOUGH,
     TOGETHER,
     first_widths,
     of_columns,
@@ -35,10 +36,8 @@ from onkel.state import Fields, Flag, Part, Whole
 _FEWEST_ROWS = 8
 # Steps for widths that start from the prior.
 _STEPS = 40
-# Between powers of two a fit ends at a step that gains less than this of log p.
-_ENOUGH = 0.1
 # A search is made where a small one gains this share of the squared errors.
-_LEAST_GAIN = 0.01
+_LEAST_GAIN = 0.02
 
 
 @dataclass(eq=False, repr=False)
@@ -217,7 +216,7 @@ class LearnedLandmarks(FitSchedule):
         if self._learns_widths(due):
             few, start = slice(0, FEW_ROWS), np.append(at.log_width, at.log_ridge)
             steps = self._steps_for_widths(len(X), due)
-            enough = _ENOUGH if steps < FEW_STEPS else 0.0
+            enough = ENOUGH if steps < FEW_STEPS else 0.0
             of = units(X[few]), V[few], weight[few], start, steps, groups, TOGETHER, enough
             # in steps, where the fit is made ahead
             whole = self.rows_of_fit(due) == due
