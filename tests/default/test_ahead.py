@@ -30,7 +30,7 @@ def one_by_one(model, X, y, start, stop):
 def learned(stop):
     """A learner that learned its last rows one by one."""
     X, y = rows()
-    model = OnlineKernelRegressor(n_components=30, memory=False).fit(X[:BEGUN], y[:BEGUN])
+    model = OnlineKernelRegressor(n_components=30, memory=False).partial_fit(X[:BEGUN], y[:BEGUN])
     one_by_one(model, X, y, BEGUN, stop)
     return model
 

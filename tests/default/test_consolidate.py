@@ -110,7 +110,7 @@ def test_broken_off_it_leaves_the_model_as_it_was(before, monkeypatch):
     ("model", "n"),
     [
         (learner(speed="fast"), 1500),
-        (learner(), 1023),
+        (learner(), 255),
         (learner(restart=True, pairs=False), 300),
         (FOGDRegressor(n_components=20, gamma=0.5), 300),
         (onkel.make("krls", "regression"), 100),

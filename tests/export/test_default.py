@@ -54,6 +54,24 @@ def test_a_search_with_widths_of_the_landmarks_own(graph_of, agrees):
     agrees(learner, graph_of(learner), rows(500, seed=1)[0][:, :3])
 
 
+@pytest.mark.parametrize("n_classes", [None, 2, 4])
+def test_trees_of_the_last_fit(n_classes, graph_of, agrees, monkeypatch):
+    monkeypatch.setattr(models, "_AT_ONCE", 15)
+    X, y = rows(1500)
+    if n_classes is None:
+        learner = OnlineKernelRegressor(n_components=40, memory=False).fit(X, y)
+    else:
+        cuts = np.quantile(y, np.arange(1, n_classes) / n_classes)
+        learner = OnlineKernelClassifier(n_components=40, memory=False)
+        learner.fit(X, np.digitize(y, cuts))
+    trees = learner.model_.current.trees
+    new = rows(1000, seed=1)[0]
+    # values on the edges, too
+    new[: len(trees.edges), trees.columns[0, 0]] = trees.edges[:, 0]
+    assert np.abs(trees.correction(new, np.zeros((1000, learner.model_.n_outputs)))).max() > 0.01
+    agrees(learner, graph_of(learner), new)
+
+
 def test_loss_logistic_without_cells_and_restart(graph_of, agrees):
     X, y = rows(1100)
     learner = OnlineKernelClassifier(n_components=20, speed="fast", loss="logistic", restart=False)

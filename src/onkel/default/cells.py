@@ -262,6 +262,23 @@ def add_to_sums(r, s, a, weight, sums):
     sums[ROWS] += 1.0
 
 
+@jit
+def learn_share(R, S, weight, kept, sums, out):
+    """out (n, K) ← a s of corrections S (n, K), before the residuals R of each row are known.
+
+    ``kept``: what is left of the sums after each PERIOD of rows.
+    """
+    for t in range(len(S)):
+        a = share(sums)
+        for k in range(S.shape[1]):
+            out[t, k] = a * S[t, k]
+        if weight[t] > 0.0:
+            add_to_sums(R[t], S[t], a, weight[t], sums)
+            if kept < 1.0 and sums[ROWS] % PERIOD == 0.0:
+                for k in range(ROWS):
+                    sums[k] *= kept
+
+
 @jit_called
 def _forget(W, V, first, kept, sums):
     """Scale the precision 1/V - 1/V₀ that cells have gained by ``kept``; w shrinks towards 0."""

@@ -30,6 +30,7 @@ from onkel.default.bins import PairBins
 from onkel.default.cells import PairCells, learn_in_stages
 from onkel.default.linear_part import MOST, LinearPart
 from onkel.default.residuals import Residuals
+from onkel.default.tree_part import FEWEST_ROWS, HeldOut, TreePart
 from onkel.errors import MergeError
 from onkel.explicit.model import ExplicitModel
 from onkel.losses import Loss
@@ -38,6 +39,7 @@ from onkel.maps.landmarks.fitted import Units
 from onkel.merging import require_same
 from onkel.model.warmup import Warmup
 from onkel.numerics.arrays import as_dense, end_of_counted, next_power_of_two, targets_of
+from onkel.numerics.notices import working
 from onkel.rules.base import Rule
 from onkel.rules.second_order import ExactScalars
 from onkel.state import Fields, Part, require
@@ -75,6 +77,9 @@ class CorrectedModel(ExplicitModel):
             anew=True,
             optional=True,
         ),
+        "trees": Part(
+            lambda of: TreePart(of.n_outputs, of._forgetting[0]), anew=True, optional=True
+        ),
     }
 
     def __init__(
@@ -87,6 +92,8 @@ class CorrectedModel(ExplicitModel):
         self.kept: Residuals = Residuals(n_outputs)
         #: None where there are fewer columns than landmarks, and until columns are chosen
         self.linear: LinearPart | None = None
+        #: None before the last fit, and where they do not help
+        self.trees: TreePart | None = None
 
     # ---- learning ------------------------------------------------------------------------------
 
@@ -113,6 +120,8 @@ class CorrectedModel(ExplicitModel):
         P += learn_in_stages(self.stages, X, Y - P, weight)
         if self.linear is not None:
             P += self.linear.learn(X, Y, P, weight)
+        if self.trees is not None:
+            P += self.trees.learn(X, Y, P, weight)
 
     def _choose(self) -> None:
         """Choose columns and bins anew, and learn the rows kept again.
@@ -167,6 +176,38 @@ class CorrectedModel(ExplicitModel):
             Y = targets_of(y, self.n_outputs)
             self.linear.learn(X, Y, Y - R, weight)
 
+    # ---- the last fit --------------------------------------------------------------------------
+
+    def consolidate(self) -> None:
+        super().consolidate()
+        held = self._held_out()
+        if held is None:
+            return
+        assert self.warmup is not None
+        X, y, weight = self.warmup.rows()
+        Y, n_landmarks = targets_of(y, self.n_outputs), self.map.n_components  # type: ignore[attr-defined]
+        rng = np.random.default_rng([self.seed, len(X), 2])
+        with working(f"growing trees on all {len(X):,} rows kept"):
+            self.trees = TreePart.grown(X, Y, weight, held, n_landmarks, rng, self._forgetting[0])
+        self.undo_log.forget()
+
+    def _held_out(self) -> HeldOut | None:
+        """Rows that the landmarks were not fitted to, and their predictions.
+
+        Before there is a search, the last fifth of the rows, each predicted before it was learned.
+        """
+        held = self.map.pop_held_out()  # type: ignore[attr-defined]
+        if held is not None:
+            return HeldOut(*held)
+        if self.warmup is None or self.choice is None or not self.map.search_steps:  # type: ignore[attr-defined]
+            return None
+        n = self.warmup.count
+        if n < FEWEST_ROWS or self.choice.count != n:
+            return None
+        last = np.arange(n - n // 5, n)
+        Y = targets_of(self.warmup.y[last], self.n_outputs)
+        return HeldOut(last, Y - self.kept.residuals[last])
+
     @property
     def _forgetting(self) -> list[float]:
         """The forgetting factor of each stage."""
@@ -189,6 +230,9 @@ class CorrectedModel(ExplicitModel):
         require_same("whether they have a linear part", bool(self.linear), bool(other.linear))
         if self.linear is not None and other.linear is not None:
             self.linear.require_alike(other.linear)
+        require_same("whether they have trees", bool(self.trees), bool(other.trees))
+        if self.trees is not None and other.trees is not None:
+            self.trees.require_alike(other.trees)
 
     def take_in(self, other: Self, origin: Self | None) -> None:
         super().take_in(other, origin)
@@ -197,6 +241,8 @@ class CorrectedModel(ExplicitModel):
             stage.take_in(own, before)
         if self.linear is not None and other.linear is not None:
             self.linear.take_in(other.linear, None if origin is None else origin.linear)
+        if self.trees is not None and other.trees is not None:
+            self.trees.take_in(other.trees, None if origin is None else origin.trees)
 
     # ---- the rest of a model -------------------------------------------------------------------
 
@@ -209,12 +255,13 @@ class CorrectedModel(ExplicitModel):
     def scores(self, X: Matrix) -> np.ndarray:
         """f(x) + Σ a s(x) of each row, (n, K) in float64."""
         P = sum((stage.scores(X) for stage in self.stages), super().scores(X))
-        return P if self.linear is None else P + self.linear.correction(X, P)
+        P = P if self.linear is None else P + self.linear.correction(X, P)
+        return P if self.trees is None else P + self.trees.correction(X, P)
 
     def variance(self, X: Matrix) -> np.ndarray:
         """Predictive variance (n,) of f, times the share of squared errors that cells leave."""
         left = math.prod(stage.left for stage in self.stages)
-        left *= 1.0 if self.linear is None else self.linear.left
+        left *= math.prod(part.left for part in (self.linear, self.trees) if part is not None)
         return super().variance(X) * left
 
     def add_output(self, position: int) -> None:
@@ -225,6 +272,8 @@ class CorrectedModel(ExplicitModel):
             stage.add_output(position)
         if self.linear is not None:
             self.linear.add_output(position)
+        if self.trees is not None:
+            self.trees.add_output(position)
         self.kept.add_class(position)
 
     def add_columns(self, n: int) -> None:

@@ -30,12 +30,19 @@ import numpy as np
 from scipy.linalg.lapack import spotrs
 
 from onkel.annotations import Matrix
-from onkel.default.cells import LEFT, N_SUMS, ROWS, WHOLE, add_to_sums, residuals_with_class, share
+from onkel.default.cells import (
+    LEFT,
+    N_SUMS,
+    ROWS,
+    WHOLE,
+    learn_share,
+    residuals_with_class,
+    share,
+)
 from onkel.maps.landmarks.fitted import OF_UNITS, TailCurves, Units
 from onkel.merging import joined, require_same
 from onkel.numerics.arrays import as_dense
 from onkel.numerics.in_steps import finished
-from onkel.numerics.jit import jit
 from onkel.numerics.linalg import add_gram, cholesky_upper
 from onkel.state import Array, Fields, Number, Sizes, State, Stateful, Whole, require
 
@@ -109,7 +116,8 @@ class LinearPart(Stateful):
         while done < len(U):
             part = slice(done, done + _AT_ONCE - self.n_waiting)
             L = U[part] @ self.W
-            learn_share(Y[part] - P[part], L - P[part], weight[part], self.sums, out[part])
+            rows = Y[part] - P[part], L - P[part], weight[part]
+            learn_share(*rows, 1.0, self.sums, out[part])
             self.missed += float(weight[part] @ ((Y[part] - L) ** 2).sum(axis=1))
             self._keep(U[part], Y[part], weight[part])
             done += len(L)
@@ -229,14 +237,3 @@ class LinearPart(Stateful):
 def _of_two(first: np.ndarray, position: int) -> np.ndarray:
     """(n, 3): ``first`` (n, 1) for each of two classes, and 0 for the new one at ``position``."""
     return np.insert(np.hstack([first, first]), position, 0.0, axis=1)
-
-
-@jit
-def learn_share(R, S, weight, sums, out):
-    """out (n, K) ← a s of corrections S (n, K), before the residuals R of each row are known."""
-    for t in range(len(S)):
-        a = share(sums)
-        for k in range(S.shape[1]):
-            out[t, k] = a * S[t, k]
-        if weight[t] > 0.0:
-            add_to_sums(R[t], S[t], a, weight[t], sums)

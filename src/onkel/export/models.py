@@ -10,10 +10,12 @@ import numpy as np
 from scipy.linalg import solve_triangular
 
 from onkel.default.bins import PairBins
+from onkel.default.boosting import SQUARED, TWO
 from onkel.default.cells import PairCells, share
 from onkel.default.challenger import RestartingModel
 from onkel.default.corrected_by_cells import CorrectedModel
 from onkel.default.linear_part import FARTHEST, LinearPart
+from onkel.default.tree_part import TreePart
 from onkel.explicit.changing_maps import Growing
 from onkel.explicit.model import ExplicitModel
 from onkel.export.functions import filled, pick
@@ -66,7 +68,8 @@ def _corrected(model: CorrectedModel, X: Value) -> Value:
     for stage in model.stages:
         more = correction(stage, X)
         f = f if more is None else f + more
-    return f if model.linear is None else _with_linear(model.linear, f, X)
+    f = f if model.linear is None else _with_linear(model.linear, f, X)
+    return f if model.trees is None else _with_trees(model.trees, f, X)
 
 
 def _with_linear(linear: LinearPart, p: Value, X: Value) -> Value:
@@ -75,6 +78,22 @@ def _with_linear(linear: LinearPart, p: Value, X: Value) -> Value:
     U = in_units(X.columns(np.arange(d)).to(np.float64), linear.get_state())
     U = X.graph.node("Clip", U, -FARTHEST, FARTHEST)
     return p * (1.0 - a) + U @ (a * linear.W[:-1]) + a * linear.W[-1]
+
+
+def _with_trees(trees: TreePart, p: Value, X: Value) -> Value:
+    """p + a (t(x) - p)."""
+    (T, D), n_leaves, a = trees.columns.shape, trees.values.shape[1], trees.share
+    above = X.columns(trees.columns.ravel()).to(np.float64) > trees.edges.ravel()
+    bits = above.to(np.int64) * np.tile(1 << np.arange(D), T)
+    at = bits.shaped(-1, T, D).sum(axis=2) + n_leaves * np.arange(T)
+    F = _looked_up(trees.values.reshape(T * n_leaves, -1).astype(np.float64), at, T) + trees.base
+    if trees.loss == SQUARED:
+        t = F * trees.scale + trees.middle
+    elif trees.loss == TWO:
+        t = F.of("Sigmoid") * 2.0 - 1.0
+    else:
+        t = X.graph.node("Softmax", F, axis=1)
+    return p * (1.0 - a) + t * a
 
 
 # ---- over stored rows ----------------------------------------------------------------------------
@@ -133,13 +152,19 @@ def correction(cells: PairCells, X: Value) -> Value | None:
     B, W = _bins(bins, X), cells.W * a
     first, second, offset, stride = bins.pairs.T
     at = B.columns(first) * stride + B.columns(second) + offset
+    return _looked_up(W, at, len(first))
+
+
+def _looked_up(W: np.ndarray, at: Value, n: int) -> Value:
+    """The sum (n_rows, K) of the rows of W that ``at`` (n_rows, n) names for each row."""
     total: Value | None = None
     step = max(_AT_ONCE // W.shape[1], 1)
-    table = X.graph.constant(W)
-    for start in range(0, len(first), step):
-        some = at.span(start, min(start + step, len(first)))
-        part = X.graph.node("Gather", table, some, axis=0).sum(axis=1)
+    table = at.graph.constant(W)
+    for start in range(0, n, step):
+        some = at.span(start, min(start + step, n))
+        part = at.graph.node("Gather", table, some, axis=0).sum(axis=1)
         total = part if total is None else total + part
+    assert total is not None
     return total
 
 

@@ -65,7 +65,8 @@ class _OnlineKernel(OverMap):
     n_components: int = param(
         default=500,
         doc="Number of landmarks B ≥ 1. More are better, cost O(B²) a row, and take up to 32·B² "
-        "bytes. While it learns, a copy of the model is kept as well, to undo a block that fails.",
+        "bytes, with trees 48·B². While it learns, a copy of the model is kept as well, to undo a "
+        "block that fails.",
     )
     speed: str | float = param(
         default="balanced",
@@ -92,7 +93,7 @@ class _OnlineKernel(OverMap):
     pairs: bool = param(
         default=True,
         doc="Add the cells of columns and pairs: up to half of the model's bytes, 4 µs a row; with "
-        'loss="squared" only.',
+        'loss="squared" only. The last fit then also grows trees (``consolidate``).',
     )
     memory: str | bool = param(
         default="auto",
@@ -194,7 +195,9 @@ class OnlineKernelClassifier(_OnlineKernel, OnlineClassifier):
     (jumps, single values, odd scales). The factor a grows as far as the cells have been right.
     Further cells remember the last 5 000 and the last 500 rows, and follow slow changes
     (:mod:`onkel.default.corrected_by_cells`). Where there are more columns than landmarks, a linear
-    function of all columns has a share, too (:mod:`onkel.default.linear_part`).
+    function of all columns has a share, too (:mod:`onkel.default.linear_part`). ``fit`` and
+    :meth:`consolidate` grow trees beside the landmarks, where they help
+    (:mod:`onkel.default.tree_part`).
 
     Use it first. If it is too slow, ``speed="fast"`` leaves out the search, and fewer landmarks
     (``n_components``) make the rest cheaper; :class:`FOGDClassifier` learns many times more rows

@@ -12,7 +12,7 @@ from sklearn.utils.multiclass import type_of_target
 
 from onkel.annotations import ArrayLike, DTypeLike, Matrix, MatrixLike, Out, Seed
 from onkel.maps.landmarks.competing_widths import best_widths, steps_of_best
-from onkel.maps.landmarks.evidence import Landmarks
+from onkel.maps.landmarks.evidence import Landmarks, steps_of_sums
 from onkel.maps.landmarks.first_widths import (
     ENOUGH,
     TOGETHER,
@@ -25,7 +25,14 @@ from onkel.maps.landmarks.first_widths import (
 from onkel.maps.landmarks.fitted import FittedLandmarks, Units, n_steps
 from onkel.maps.landmarks.indicators import groups_of
 from onkel.maps.landmarks.schedule import FEW_ROWS, FEW_STEPS, FitSchedule
-from onkel.maps.landmarks.search import improve, steps_of_search
+from onkel.maps.landmarks.search import (
+    improve,
+    predict_held_out,
+    rows_to_learn,
+    split,
+    steps_of_drawing,
+    steps_of_search,
+)
 from onkel.numerics.arrays import as_dense
 from onkel.numerics.devices import DEVICES, device_named
 from onkel.numerics.in_steps import finished, in_shares
@@ -36,6 +43,8 @@ from onkel.state import Fields, Flag, Part, Whole
 _FEWEST_ROWS = 8
 # Steps for widths that start from the prior.
 _STEPS = 40
+# So many rows that no search has seen suffice to tell how good its landmarks are.
+_ENOUGH_UNSEEN = 100
 # A search is made where a small one gains this share of the squared errors.
 _LEAST_GAIN = 0.02
 
@@ -149,6 +158,7 @@ class LearnedLandmarks(FitSchedule):
         self._taught = False
         # True from the moment that a column comes to the end of the next search
         self._news: bool | None = None
+        self._held_out: tuple[np.ndarray, np.ndarray] | None = None
 
     def is_bounded(self) -> bool:
         return True
@@ -249,6 +259,7 @@ class LearnedLandmarks(FitSchedule):
         n, d = X.shape
         own, steps = self._fitted.at.log_width.ndim == 2, self._steps_at_last(n)
         most = n_steps(n, d) + steps_of_search(n, d, self.n_components, own, steps, last=True)
+        most += steps_of_drawing(n, d) + steps_of_sums(rows_to_learn(n))
         return (yield from in_shares(self._search_last(X, Y, weight), most))
 
     def _search_last(
@@ -259,12 +270,26 @@ class LearnedLandmarks(FitSchedule):
         V, at = self._standardised(Y, weight), self._fitted.in_units(units, None)
         # of another draw than the search at as many rows
         rng = np.random.default_rng([self.seed_, len(X), 1])
-        steps = self._steps_at_last(len(X))
+        steps, seen = self._steps_at_last(len(X)), self._seen_by_searches(len(X))
+        of = split(len(X), rng, seen)
         at = yield from improve(
-            [at], X, V, weight, steps, rng, units, last=True, device=self._device
+            [at], X, V, weight, steps, rng, units, last=True, of=of, device=self._device
         )
+        middle = np.average(Y, axis=0, weights=weight)
+        predicted = yield from predict_held_out(at, of, X, Y - middle, weight, units)
+        unseen = np.count_nonzero(of.held >= seen)
+        kept = slice(unseen if unseen >= _ENOUGH_UNSEEN else None)
+        self._held_out = of.held[kept], (predicted + middle)[kept]
         self._fitted, self._owing = FittedLandmarks(units, at), False
         return True
+
+    def pop_held_out(self) -> tuple[np.ndarray, np.ndarray] | None:
+        """Rows that the last fit did not learn from, and their predictions (k, C); only once.
+
+        Those that no search has learned from, where they are not too few.
+        """
+        held, self._held_out = self._held_out, None
+        return held
 
     def _learns_widths(self, due: int) -> bool:
         return not self._taught or due <= FEW_ROWS or self._owed_by(due)

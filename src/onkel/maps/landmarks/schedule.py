@@ -150,6 +150,11 @@ class FitSchedule(FeatureMap):
         late = due > CHOICE_ROWS and (not self._taught or self._owed_by(due))
         return (due == CHOICE_ROWS or late) and self.n_features_in_ > 1 and not self.postponed_
 
+    def _seen_by_searches(self, n: int) -> int:
+        """How many of n rows searches have seen."""
+        due = next_power_of_two(n) // 2
+        return self.rows_of_fit(due) if due >= self._first_search else 0
+
     def _owed_by(self, due: int) -> bool:
         """Whether the fit due at ``due`` rows is one that was postponed."""
         return self._owing and not self.postponed_ and due <= self._owed_at

@@ -35,6 +35,7 @@ from onkel.maps.landmarks.fitted import Units
 from onkel.maps.landmarks.on_device import RowsOnDevice
 from onkel.maps.landmarks.searched import Rows, Searched, SearchedRows
 from onkel.numerics.devices import Device
+from onkel.numerics.in_steps import finished
 from onkel.numerics.linalg import inverse_of_factor
 
 #: a search looks at this many rows at most, drawn at random
@@ -51,21 +52,57 @@ _FAR = 1.25
 _EXACT_DOUBT = 1.0
 
 
+class Split(NamedTuple):
+    """The numbers of the rows that are held out, and of those to learn from."""
+
+    held: np.ndarray
+    learned: np.ndarray
+
+
+def split(n: int, rng: np.random.Generator, seen: int = 0) -> Split:
+    """A split of n rows at random.
+
+    Where earlier searches have ``seen`` so many, later rows are held out first: the landmarks that
+    the search begins with were not fitted to them.
+    """
+    order = rng.permutation(n)
+    order = np.concatenate([order[order >= seen], order[order < seen]]) if seen else order
+    held = _held_out(n)
+    return Split(order[:held], order[held:MOST_ROWS])
+
+
 def drawn(
-    X: np.ndarray, Y: np.ndarray, weight: np.ndarray, units: Units, rng: np.random.Generator
+    of: Split,
+    X: np.ndarray,
+    Y: np.ndarray,
+    weight: np.ndarray,
+    units: Units,
+    dtype: DTypeLike = _DTYPE,
 ) -> Generator[bool, None, tuple[Rows, Rows]]:
     """Rows to judge by and to learn from, in units; each step scales some rows."""
-    order = rng.permutation(len(X))[:MOST_ROWS]
-    held = _held_out(len(X))
     both = []
-    for of in (order[:held], order[held:]):
-        scaled = np.empty((len(of), X.shape[1]), _DTYPE)
-        for some in _some_rows(len(of), X.shape[1]):
-            scaled[some] = units(X[of[some]])
+    for rows in of:
+        scaled = np.empty((len(rows), X.shape[1]), dtype)
+        for some in _some_rows(len(rows), X.shape[1]):
+            scaled[some] = units(X[rows[some]])
             yield True
-        both.append(Rows(scaled, Y[of].astype(_DTYPE), weight[of].astype(_DTYPE)))
+        both.append(Rows(scaled, Y[rows].astype(dtype), weight[rows].astype(dtype)))
     judge, learn = both
     return judge, learn
+
+
+def predict_held_out(
+    at: Landmarks, of: Split, X: np.ndarray, Y: np.ndarray, weight: np.ndarray, units: Units
+) -> Generator[bool, None, np.ndarray]:
+    """Predictions (k, C) of the rows held out, by the others.
+
+    In :func:`steps_of_drawing` and :func:`onkel.maps.landmarks.evidence.steps_of_sums` steps.
+    """
+    judge, learn = yield from drawn(of, X, Y, weight, units, _EXACT)
+    rows = SearchedRows(learn, judge, len(at.S))
+    sums = yield from rows.sums(at)
+    factor = finished(sums.factor_in_steps(at.ridge))[0]
+    return np.asarray(rows.judging(at) @ sums.alpha(factor))
 
 
 def steps_of_drawing(n: int, d: int) -> int:
@@ -116,6 +153,7 @@ def improve(
     rng: np.random.Generator,
     units: Units,
     last: bool = False,
+    of: Split | None = None,
     least_gain: float = 0.0,
     device: Device | None = None,
 ) -> Generator[bool, None, Landmarks]:
@@ -124,12 +162,13 @@ def improve(
     The search for landmarks' own widths takes twice as many. Landmarks are in the units that
     ``units`` converts rows to. The search begins at the best of ``starts`` and returns the point
     with the smallest squared error on the other fifth, which is held out. ``last``: no other search
-    follows, and some landmarks are drawn anew at its end. Where a small search gains less than the
-    share ``least_gain`` of the squared errors, the first of ``starts`` is returned. ``device``:
-    where products over all rows are made, other than in the processor. It is a generator, in about
-    :func:`steps_of_search` steps.
+    follows, and some landmarks are drawn anew at its end. ``of``: the rows held out, where ``rng``
+    does not choose them. Where a small search gains less than the share ``least_gain`` of the
+    squared errors, the first of ``starts`` is returned. ``device``: where products over all rows
+    are made, other than in the processor. It is a generator, in about :func:`steps_of_search`
+    steps.
     """
-    judge, learn = yield from drawn(X, Y, weight, units, rng)
+    judge, learn = yield from drawn(of or split(len(X), rng), X, Y, weight, units)
     m = len(starts[0].S)
     rows = RowsOnDevice(learn, judge, device) if device else SearchedRows(learn, judge, m)
     tried = _tries_own(len(X), m, last)

@@ -1,0 +1,270 @@
+"""Boosted trees beside the landmarks, grown by the last fit, when all rows are there.
+
+Landmarks see what is smooth in all columns together; trees see thresholds of few columns. Their
+errors differ, so both together predict better than either. Trees t learn the targets from the rows
+kept (:mod:`onkel.default.boosting`). A prediction p becomes
+
+    p + a (t(x) - p),   a in [0, 1] the least-squares share of t - p in y - p.
+
+At first a comes from rows that neither the landmarks nor the trees were fitted to. Of classes, the
+chances of trees are so far from each other that all of a may be too much for the largest score: the
+quarter, half, three quarters or all of a is taken that makes the fewest mistakes on those rows. The
+trees are then grown once more from all rows, as many as those rows gained by; twice, and averaged,
+where they are few. Trees stay as they are while the model goes on learning. The share follows the
+rows that come, less its standard error, and remembers some thousands of them.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar, NamedTuple, Self
+
+import numpy as np
+from scipy.special import expit, softmax
+
+from onkel.annotations import Matrix
+from onkel.default.boosting import DEPTH, MORE, SQUARED, TWO, Binned, Trees, boosted
+from onkel.default.cells import (
+    AGREED,
+    DOUBT,
+    LEFT,
+    N_SUMS,
+    PERIOD,
+    ROWS,
+    SIZE,
+    WHOLE,
+    learn_share,
+    residuals_with_class,
+    share,
+)
+from onkel.merging import joined, require_same
+from onkel.numerics.arrays import as_dense
+from onkel.numerics.jit import jit
+from onkel.state import Array, Fields, Number, Sizes, State, Stateful, Whole, require
+
+#: fewer rows grow no trees
+FEWEST_ROWS = 256
+# Trees at most, and fewest; their leaves hold up to so many times B² numbers (B landmarks).
+_MOST_TREES, _FEWEST_TREES, _NUMBERS = 1000, 16, 4
+# A tree's share of a step: larger where there are few trees, so that they come as far.
+_RATE, _TREES_TIMES_RATE, _LARGEST_RATE = 0.1, 40.0, 0.3
+# Few trees are grown so many times, and averaged.
+_MOST_TIMES = 2
+# Parts of the share that are tried for classes.
+_PARTS = (1.0, 0.75, 0.5, 0.25)
+# The variance of shares, before any row.
+_SHARES = 0.05
+# The share's sums are those of about so many rows.
+_REMEMBERED = 8192
+# A class that came later: its chance is e to this, about.
+_NEVER = -30.0
+
+
+class HeldOut(NamedTuple):
+    """Rows, and their predictions (n, K) by landmarks that were not fitted to them."""
+
+    rows: np.ndarray
+    predictions: np.ndarray
+
+
+class TreePart(Stateful):
+    """Questions (T, D), values (T, 2^D, K) and the sums that the share comes from."""
+
+    STATE: ClassVar[Fields] = {
+        "columns": Array(np.int64, ("trees", "depth"), low=0, high=2**31),
+        "edges": Array(shape=("trees", "depth"), finite=False),
+        "values": Array(np.float32, ("trees", "leaves", "n_outputs")),
+        "base": Array(shape=("n_outputs",)),
+        "loss": Whole(high=MORE),
+        "middle": Number(),
+        "scale": Number(),
+        "part": Number(low=0.0, high=1.0),
+        "sums": Array(shape=(N_SUMS,), low=-1e300, high=1e300),
+    }
+
+    def __init__(self, n_outputs: int, forgetting: float = 1.0) -> None:
+        self.columns: np.ndarray = np.zeros((0, DEPTH), np.int64)
+        self.edges: np.ndarray = np.zeros((0, DEPTH))
+        self.values: np.ndarray = np.zeros((0, 1 << DEPTH, n_outputs), np.float32)
+        self.base: np.ndarray = np.zeros(n_outputs)
+        self.loss: int = SQUARED
+        #: a value is middle + scale·F
+        self.middle: float = 0.0
+        self.scale: float = 1.0
+        #: a is this part of the least-squares share
+        self.part: float = 1.0
+        self.sums: np.ndarray = np.zeros(N_SUMS)
+        self._kept = (forgetting * (1.0 - 1.0 / _REMEMBERED)) ** PERIOD
+
+    @classmethod
+    def grown(
+        cls,
+        X: np.ndarray,
+        Y: np.ndarray,
+        weight: np.ndarray,
+        held: HeldOut,
+        n_landmarks: int,
+        rng: np.random.Generator,
+        forgetting: float,
+    ) -> Self | None:
+        """Trees for rows X (n, d) and targets Y (n, K); None where they would not help."""
+        K, weight = Y.shape[1], weight / weight.mean()
+        most = min(_NUMBERS * n_landmarks**2 // (K << DEPTH), _MOST_TREES)
+        if most < _FEWEST_TREES:
+            return None
+        part, rows = cls(K, forgetting), Binned.of(X)
+        T = part._begin(Y, weight)
+        rate = min(max(_RATE, _TREES_TIMES_RATE / most), _LARGEST_RATE)
+        of = rows, T, weight, part.loss
+        judged, F = boosted(*of, most, rate, rng, held.rows)
+        n_trees, R = len(judged.values), Y[held.rows] - held.predictions
+        S = part._linked(F[held.rows]) - held.predictions
+        part._begin_share(R, S, weight[held.rows])
+        if not n_trees or part.share == 0.0:
+            return None
+        if part.loss != SQUARED:
+            part._choose_part(held.predictions, S, Y[held.rows], weight[held.rows])
+        times = min(max(most // n_trees, 1), _MOST_TIMES)
+        part._take([boosted(*of, n_trees, rate, rng)[0] for _ in range(times)], rows.edges)
+        return part
+
+    def _begin(self, Y: np.ndarray, weight: np.ndarray) -> np.ndarray:
+        """Choose the loss, and the units of values; returns the targets of the trees."""
+        if Y.shape[1] > 1:
+            self.loss = MORE
+            return Y
+        if (np.abs(Y) == 1.0).all():
+            self.loss = TWO
+            return (Y + 1.0) / 2.0
+        self.middle = float(np.average(Y[:, 0], weights=weight))
+        self.scale = float(np.std(Y)) or 1.0
+        return (Y - self.middle) / self.scale
+
+    def _begin_share(self, R: np.ndarray, S: np.ndarray, weight: np.ndarray) -> None:
+        """The share of corrections S in the residuals R, both (n, K).
+
+        The less certain it is, the nearer it is to 0: before these rows its variance was _SHARES.
+        """
+        agreed, size = weight @ (R * S).sum(axis=1), weight @ (S**2).sum(axis=1)
+        if size > 0.0:
+            left = ((R - S * (agreed / size)) * S).sum(axis=1)
+            size += weight**2 @ left**2 / (size * _SHARES)
+        self.sums[AGREED], self.sums[SIZE] = agreed, size
+        self.sums[WHOLE] = weight @ (R**2).sum(axis=1)
+        self.sums[LEFT] = weight @ ((R - share(self.sums) * S) ** 2).sum(axis=1)
+        self.sums[ROWS] = len(R)
+
+    def _choose_part(self, P: np.ndarray, S: np.ndarray, Y: np.ndarray, weight: np.ndarray) -> None:
+        """The part of the share with the fewest mistakes; of several, the largest."""
+        a, mistakes = self.share, []
+        for part in _PARTS:
+            F = P + part * a * S
+            right = (
+                F * Y > 0.0 if F.shape[1] == 1 else (F.argmax(axis=1) == Y.argmax(axis=1))[:, None]
+            )
+            mistakes.append(float(weight @ ~right[:, 0]))
+        self.part = _PARTS[int(np.argmin(mistakes))]
+
+    def _take(self, times: list[Trees], edges: list[np.ndarray]) -> None:
+        """Keep all trees; their sum is the mean of those that were grown together."""
+        self.columns = np.concatenate([trees.columns for trees in times])
+        cuts = np.concatenate([trees.cuts for trees in times])
+        # a question that was not asked has no edge
+        ends = [np.append(e, np.inf) for e in edges]
+        at = zip(self.columns.flat, cuts.flat, strict=True)
+        self.edges = np.array([ends[c][min(cut, len(ends[c]) - 1)] for c, cut in at])
+        self.edges = self.edges.reshape(cuts.shape)
+        values = np.concatenate([trees.values for trees in times]) / len(times)
+        self.values, self.base = values.astype(np.float32), times[0].base
+
+    # ---- predicting and learning ---------------------------------------------------------------
+
+    def predictions(self, X: Matrix) -> np.ndarray:
+        """t (n, K) of rows X."""
+        F = np.tile(self.base, (X.shape[0], 1))
+        add_values(as_dense(X), self.columns, self.edges, self.values, F)
+        return self._linked(F)
+
+    def _linked(self, F: np.ndarray) -> np.ndarray:
+        if self.loss == SQUARED:
+            return self.middle + self.scale * F
+        return 2.0 * expit(F) - 1.0 if self.loss == TWO else softmax(F, axis=1)
+
+    @property
+    def share(self) -> float:
+        """a."""
+        return self.part * float(share(self.sums))
+
+    def correction(self, X: Matrix, P: np.ndarray) -> np.ndarray:
+        """a (t - p) (n, K) of rows X with predictions P (n, K)."""
+        return self.share * (self.predictions(X) - P)
+
+    def learn(self, X: Matrix, Y: np.ndarray, P: np.ndarray, weight: np.ndarray) -> np.ndarray:
+        """Learn the share; returns a (t - p) (n, K) before each row was learned."""
+        out = np.zeros(P.shape)
+        learn_share(Y - P, self.predictions(X) - P, weight, self._kept, self.sums, out)
+        return self.part * out
+
+    @property
+    def left(self) -> float:
+        """Squared errors after the correction, as a share of those before."""
+        whole = self.sums[WHOLE]
+        return float(self.sums[LEFT] / whole) if whole > 0.0 else 1.0
+
+    def add_output(self, position: int) -> None:
+        """Make room for a class, which the trees do not know; of two classes each gets half of F.
+
+        The log-odds of two classes are the difference of two outputs.
+        """
+        if self.loss == TWO:
+            self.sums[:ROWS] *= 0.5
+        self.loss = MORE
+        self.base = residuals_with_class(self.base[None], position)[0]
+        self.base[position] = _NEVER
+        T, n_leaves, K = self.values.shape
+        wider = residuals_with_class(self.values.reshape(-1, K), position)
+        self.values = np.ascontiguousarray(wider.reshape(T, n_leaves, -1), np.float32)
+
+    # ---- models of several parts ---------------------------------------------------------------
+
+    def require_alike(self, other: TreePart) -> None:
+        """MergeError where the trees differ."""
+        mine, own = (of.get_state() for of in (self, other))
+        for name in ("columns", "edges", "values", "base", "loss", "middle", "scale", "part"):
+            require_same(f"the trees: {name}", mine[name], own[name])
+
+    def take_in(self, other: TreePart, origin: TreePart | None) -> None:
+        """Add the sums of what another learned since both were ``origin``."""
+        known = np.zeros(N_SUMS) if origin is None else origin.sums
+        of_all, kept = (self.sums, other.sums, known), self._kept
+        kept **= other.sums[ROWS] // PERIOD - known[ROWS] // PERIOD
+        sums: np.ndarray = joined(of_all, kept)
+        sums[DOUBT] = max(joined((part[DOUBT] ** 2 for part in of_all), kept**2), 0.0) ** 0.5
+        sums[ROWS] = joined(part[ROWS] for part in of_all)
+        self.sums = sums
+
+    # ---- state ---------------------------------------------------------------------------------
+
+    def state_sizes(self) -> Sizes:
+        return {"n_outputs": len(self.base)}
+
+    def check_state(self, state: State, sizes: Sizes) -> None:
+        fits = sizes["leaves"] == 1 << sizes["depth"]
+        require(fits, f"values: has {sizes['leaves']} leaves after {sizes['depth']} questions")
+
+
+# Rows whose values are looked up tree by tree.
+_TOGETHER = 256
+
+
+@jit
+def add_values(X, columns, edges, values, F):
+    """Add to F (n, K) the values of the leaves that rows X (n, d) reach."""
+    for start in range(0, len(X), _TOGETHER):
+        for t in range(len(columns)):
+            for i in range(start, min(start + _TOGETHER, len(X))):
+                leaf = 0
+                for level in range(columns.shape[1]):
+                    if X[i, columns[t, level]] > edges[t, level]:
+                        leaf |= 1 << level
+                for k in range(F.shape[1]):
+                    F[i, k] += values[t, leaf, k]

@@ -1,0 +1,338 @@
+"""The trees of the last fit: how they are grown, what they predict, and what they are worth."""
+
+from __future__ import annotations
+
+import copy
+
+import numpy as np
+import pytest
+from scipy.special import expit, softmax
+
+from onkel import OnlineKernelClassifier, OnlineKernelRegressor, load
+from onkel.default import boosting
+from onkel.default.boosting import MORE, SQUARED, TWO, Binned, boosted, loss_of, slopes
+from onkel.default.cells import AGREED, ROWS, SIZE, share
+from onkel.default.tree_part import HeldOut, TreePart
+from onkel.errors import MergeError
+from onkel.maps.landmarks import learned
+from onkel.maps.landmarks.search import split
+from onkel.numerics.arrays import targets_of
+
+pytestmark = pytest.mark.compiled
+
+
+def made(loss, n=400, seed=0):
+    """Rows in steps, targets as the loss wants them, and weights."""
+    rng = np.random.default_rng(seed)
+    X = np.round(rng.standard_normal((n, 4)), 2)
+    f = 2.0 * (X[:, 0] > 0.3) * (X[:, 1] < 0.5) + (X[:, 2] > 1.0) + 0.2 * rng.standard_normal(n)
+    if loss == SQUARED:
+        Y = f[:, None]
+    elif loss == TWO:
+        Y = (f > 0.5)[:, None].astype(float)
+    else:
+        Y = targets_of(np.digitize(f, [0.5, 1.5]), 3)
+    return X, Y, rng.uniform(0.5, 2.0, n)
+
+
+def grown(loss, n_trees=30, held=None):
+    X, Y, weight = made(loss)
+    rows = Binned.of(X)
+    rng = np.random.default_rng(1)
+    return X, Y, weight, rows, *boosted(rows, Y, weight, loss, n_trees, 0.2, rng, held)
+
+
+@pytest.mark.parametrize("loss", [SQUARED, TWO, MORE])
+def test_slopes_are_those_of_the_loss(loss):
+    Y = made(loss, 5)[1]
+    F = np.random.default_rng(2).standard_normal(Y.shape)
+    g, h, every = np.empty(Y.shape), np.empty(Y.shape), np.arange(5)
+    slopes(F[::-1].copy(), every[::-1].copy(), Y, np.full(5, 3.0), loss, g, h)
+    g, h = g / 3.0, h / 3.0
+    by = {SQUARED: 2.0}.get(loss, 1.0)
+    for at in np.ndindex(*F.shape):
+        step = np.zeros(F.shape)
+        step[at] = 1e-4
+        up, here, down = (
+            loss_of(F + s * step, Y, np.eye(5)[at[0]], loss) / by for s in (1.0, 0.0, -1.0)
+        )
+        assert g[at] == pytest.approx((down - up) / 2e-4, abs=1e-6)
+        assert h[at] == pytest.approx((up - 2.0 * here + down) / 1e-8, abs=1e-5)
+
+
+def test_each_question_is_the_best_one_and_each_value_a_step_of_newton(monkeypatch):
+    monkeypatch.setattr(boosting, "_SHARE", 1.0)
+    _, Y, weight, rows, trees, F = grown(TWO, n_trees=1)
+    p = np.average(Y[:, 0], weights=weight)
+    r, leaf = Y[:, 0] - p, np.zeros(len(Y), int)
+    for level in range(boosting.DEPTH):
+        gains = {}
+        for c, counts in enumerate(rows.counts):
+            for cut in range(counts - 1):
+                of = 2 * leaf + (rows.bins[c] > cut)
+                sums, sizes = np.bincount(of, weight * r), np.bincount(of, weight)
+                gains[c, cut] = (sums**2 / (sizes + 3.0)).sum()
+        asked = trees.columns[0, level], trees.cuts[0, level]
+        assert gains[asked] == pytest.approx(max(gains.values()), rel=1e-9)
+        leaf = 2 * leaf + (rows.bins[asked[0]] > asked[1])
+    up = np.bincount(leaf, weight * r) * 0.2
+    below = np.bincount(leaf, weight * p * (1.0 - p)) + 0.75
+    np.testing.assert_allclose(F[:, 0] - trees.base[0], (up / below)[leaf], rtol=1e-9)
+
+
+@pytest.mark.parametrize("loss", [SQUARED, TWO, MORE])
+def test_rows_held_out_are_not_learned_and_say_how_many_trees(loss):
+    held = np.arange(100)
+    _, Y, weight, rows, trees, F = grown(loss, 400, held)
+    assert 0 < len(trees.values) < 400
+    best = loss_of(F[held], Y[held], weight[held], loss)
+    assert best < 0.6 * loss_of(np.tile(trees.base, (100, 1)), Y[held], weight[held], loss)
+    # their targets only say when to stop
+    other = Y.copy()
+    other[held] = Y[held][::-1]
+    rng = np.random.default_rng(1)
+    again, _ = boosted(rows, other, weight, loss, 400, 0.2, rng, held)
+    both = min(len(again.values), len(trees.values))
+    np.testing.assert_array_equal(again.values[:both], trees.values[:both])
+
+
+def part_of(loss, held=None):
+    X, Y, weight = made(loss)
+    Y = 2.0 * Y - 1.0 if loss == TWO else Y
+    held = np.arange(300, 400) if held is None else held
+    nothing = HeldOut(held, np.tile(Y.mean(axis=0), (len(held), 1)))
+    part = TreePart.grown(X, Y, weight, nothing, 200, np.random.default_rng(0), 1.0)
+    assert part is not None
+    return X, Y, weight, part
+
+
+@pytest.mark.parametrize("loss", [SQUARED, TWO, MORE])
+def test_predictions_are_those_of_the_trees_that_were_grown(loss, monkeypatch):
+    sums = []
+
+    def kept(rows, Y, weight, loss, n_trees, *more):
+        found = boosted(rows, Y, weight, loss, min(n_trees, 90), *more)
+        sums.append(found[1])
+        return found
+
+    monkeypatch.setattr("onkel.default.tree_part.boosted", kept)
+    X, Y, _, part = part_of(loss)
+    F = np.mean(sums[1:], axis=0)
+    assert len(sums) == 3
+    expected = part.middle + part.scale * F
+    if loss != SQUARED:
+        expected = 2.0 * expit(F) - 1.0 if loss == TWO else softmax(F, axis=1)
+    np.testing.assert_allclose(part.predictions(X), expected, atol=1e-5)
+    assert np.mean((part.predictions(X) - Y) ** 2) < 0.4 * np.mean((Y - Y.mean(axis=0)) ** 2)
+
+
+def test_the_share_is_that_of_least_squares_on_rows_held_out():
+    X, Y, weight = made(SQUARED)
+    held = np.arange(250, 400)
+    known = 0.7 * Y[held] + 0.1
+    rng = np.random.default_rng(0)
+    part = TreePart.grown(X, Y, weight, HeldOut(held, known), 60, rng, 1.0)
+    T = (Y - np.average(Y[:, 0], weights=weight)) / np.std(Y)
+    of = Binned.of(X), T, weight / weight.mean(), SQUARED
+    rate = 40.0 / (4 * 3600 // 64)
+    _, F = boosted(*of, 4 * 3600 // 64, rate, np.random.default_rng(0), held)
+    S = part.middle + part.scale * F[held] - known
+    w = weight[held, None]
+    size = (w * S * S).sum()
+    a = (w * S * (Y[held] - known)).sum() / size
+    noise = (w**2 * S**2 * (Y[held] - known - a * S) ** 2).sum() / size**2
+    a /= 1.0 + noise / 0.05
+    assert 0.05 < a < 0.95
+    assert share(part.sums) == pytest.approx(a, rel=1e-6)
+    # predictions that are right leave no place for trees
+    assert TreePart.grown(X, Y, weight, HeldOut(held, Y[held]), 60, rng, 1.0) is None
+
+
+@pytest.mark.parametrize("n_outputs", [1, 3])
+def test_of_classes_the_part_of_the_share_with_the_fewest_mistakes_is_taken(n_outputs):
+    rng, parts = np.random.default_rng(0), set()
+    for _ in range(30):
+        codes, weight = rng.integers(0, max(n_outputs, 2), 40), rng.uniform(0.5, 2.0, 40)
+        Y = targets_of(codes if n_outputs > 1 else 2.0 * codes - 1.0, n_outputs)
+        P = Y + 1.5 * rng.standard_normal(Y.shape)
+        S = rng.uniform(0.0, 2.0) * (Y - P) + 2.0 * rng.standard_normal(Y.shape)
+        part = TreePart(n_outputs)
+        part.sums[[AGREED, SIZE]] = 0.8, 1.0
+        mistakes = {}
+        for of in (1.0, 0.75, 0.5, 0.25):
+            F = P + of * 0.8 * S
+            known = F[:, 0] > 0.0 if n_outputs == 1 else F.argmax(axis=1)
+            mistakes[of] = weight @ (known != codes)
+        part._choose_part(P, S, Y, weight)
+        assert part.share == pytest.approx(0.8 * part.part)
+        assert part.part == max(of for of in mistakes if mistakes[of] == min(mistakes.values()))
+        parts.add(part.part)
+    assert len(parts) > 2
+
+
+def test_too_few_landmarks_have_no_trees():
+    X, Y, weight = made(SQUARED)
+    held = HeldOut(np.arange(100), np.zeros((100, 1)))
+    assert TreePart.grown(X, Y, weight, held, 15, np.random.default_rng(0), 1.0) is None
+
+
+@pytest.mark.parametrize("block", [1, 7, 300])
+def test_the_share_follows_and_blocks_do_not_matter(block):
+    X, Y, weight, part = part_of(SQUARED)
+    X, Y, weight = np.tile(X, (30, 1)), np.tile(Y, (30, 1)), np.tile(weight, 30)
+    P = Y + 0.01 * np.random.default_rng(3).standard_normal(Y.shape)
+    one, other = copy.deepcopy(part), TreePart(1)
+    other.set_state(part.get_state())
+    whole = one.learn(X, Y, P, weight)
+    cuts = [slice(a, a + block) for a in range(0, len(X), block)]
+    found = [other.learn(X[of], Y[of], P[of], weight[of]) for of in cuts]
+    np.testing.assert_allclose(np.concatenate(found), whole, rtol=1e-9)
+    np.testing.assert_allclose(other.sums, one.sums, rtol=1e-12)
+    # better predictions than the trees' take over
+    assert share(one.sums) < 0.6 * share(part.sums)
+    np.testing.assert_array_equal(one.correction(X, P), one.share * (one.predictions(X) - P))
+
+
+def test_sums_fade_so_that_some_thousands_of_rows_count():
+    X, Y, _, part = part_of(SQUARED)
+    X, Y = np.tile(X, (256, 1)), np.tile(Y, (256, 1))
+    right, wrong = part.predictions(X), 2.0 * Y.mean() - part.predictions(X)
+    part.learn(X, Y, wrong, np.ones(len(X)))
+    assert share(part.sums) > 0.5
+    part.learn(X[:40_000], right[:40_000] - 1.0, right[:40_000] - 1.0, np.ones(40_000))
+    assert share(part.sums) < 0.05
+
+
+@pytest.mark.parametrize("position", [0, 1, 2])
+def test_a_class_that_comes_leaves_the_chances_of_the_others(position):
+    X, _, _, part = part_of(TWO)
+    before = (part.predictions(X)[:, 0] + 1.0) / 2.0
+    part.add_output(position)
+    chances = part.predictions(X)
+    assert chances[:, position].max() < 1e-6
+    known = np.delete(chances, position, axis=1)
+    np.testing.assert_allclose(known[:, 1], before, atol=1e-5)
+    part.add_output(3)
+    np.testing.assert_allclose(part.predictions(X)[:, :3], chances, atol=1e-6)
+
+
+def test_two_parts_of_a_stream_give_the_sums_of_the_whole():
+    X, Y, weight, origin = part_of(SQUARED)
+    P = Y + 0.3
+    whole, mine, other = (copy.deepcopy(origin) for _ in range(3))
+    whole.learn(X[:150], Y[:150], P[:150], weight[:150])
+    mine.learn(X[:90], Y[:90], P[:90], weight[:90])
+    other.learn(X[90:150], Y[90:150], P[90:150], weight[90:150])
+    mine.require_alike(other)
+    mine.take_in(other, origin)
+    # all but what the shares left depends on the rows alone
+    keep = np.delete(np.arange(len(whole.sums)), 4)
+    np.testing.assert_allclose(mine.sums[keep], whole.sums[keep], rtol=1e-9)
+    other.values[0, 0, 0] += 1.0
+    with pytest.raises(MergeError, match="the trees: values"):
+        mine.require_alike(other)
+
+
+# ---- in the default ------------------------------------------------------------------------------
+
+
+def steps(n, seed=0):
+    """A wave in two columns, and thresholds of six others together."""
+    rng = np.random.default_rng(seed)
+    X = rng.uniform(-1.0, 1.0, (n, 8))
+    y = np.sin(3.0 * X[:, 0] + X[:, 1])
+    for a, b, c in ((2, 3, 4), (5, 6, 7), (2, 5, 7)):
+        y += 2.0 * (X[:, a] > 0.2) * (X[:, b] > -0.2) * (X[:, c] < 0.1)
+    return X, y + 0.1 * rng.standard_normal(n)
+
+
+@pytest.fixture(scope="module")
+def model():
+    learner = OnlineKernelRegressor(n_components=60, memory=False, restart=False)
+    return learner.fit(*steps(2000))
+
+
+def test_trees_see_what_landmarks_miss(model):
+    X, y = steps(1000, seed=1)
+    both, own = np.mean((model.predict(X) - y) ** 2), copy.deepcopy(model)
+    own.model_.trees = None
+    assert both < 0.7 * np.mean((own.predict(X) - y) ** 2)
+
+
+def test_they_stay_out_where_all_is_smooth():
+    X, _ = steps(3000)
+    y = np.sin(3.0 * X[:, 0] + X[:, 1])
+    model = OnlineKernelRegressor(n_components=60, memory=False).fit(X[:2000], y[:2000])
+    both = np.mean((model.predict(X[2000:]) - y[2000:]) ** 2)
+    model.model_.current.trees = None
+    assert both < 1.02 * np.mean((model.predict(X[2000:]) - y[2000:]) ** 2)
+
+
+def test_a_model_with_trees_goes_on_and_is_saved(model, tmp_path):
+    X, y = steps(2500)
+    model.save(tmp_path / "model")
+    again, on = load(tmp_path / "model"), copy.deepcopy(model)
+    for one in (again, on):
+        one.partial_fit(X[2000:], y[2000:])
+    assert on.model_.trees.sums[ROWS] == model.model_.trees.sums[ROWS] + 500
+    np.testing.assert_array_equal(again.predict(X), on.predict(X))
+    assert len(again.model_.trees.values) > 0
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_a_classifier_with_trees_meets_a_class(n_classes):
+    X, f = steps(1600)
+    y = np.digitize(f, [0.5, 2.0][: n_classes - 1])
+    model = OnlineKernelClassifier(n_components=60, restart=False).fit(X, y)
+    assert model.model_.trees is not None
+    right = np.mean(model.predict(X) == y)
+    model.partial_fit(X[:20], np.full(20, 7))
+    assert np.mean(model.predict(X) == y) > right - 0.05
+    np.testing.assert_allclose(model.predict_proba(X).sum(axis=1), 1.0)
+
+
+def test_few_rows_have_trees_by_what_was_predicted_before_it_was_learned(monkeypatch):
+    held = []
+
+    def kept(cls, X, Y, weight, of, *more):
+        held.append((Y, of))
+
+    X, y = steps(600)
+    learner = OnlineKernelRegressor(n_components=60, memory=False, restart=False)
+    P = np.concatenate(
+        [learner.predict_then_learn(X[i : i + 50], y[i : i + 50]) for i in range(0, 600, 50)]
+    )
+    monkeypatch.setattr(TreePart, "grown", classmethod(kept))
+    learner.consolidate()
+    ((Y, of),) = held
+    np.testing.assert_array_equal(of.rows, np.arange(480, 600))
+    # the first cells have been learned by then: they are no part of what is held out
+    assert np.corrcoef(of.predictions[:, 0], P[480:])[0, 1] > 0.95
+    assert np.abs(of.predictions - Y[480:]).min() > 0.0
+
+
+def test_rows_that_no_search_has_seen_are_held_out_first():
+    for n, seen in ((3000, 1984), (2100, 1984), (2000, 0)):
+        held, learned_from = split(n, np.random.default_rng(0), seen)
+        assert len(held) == n // 5
+        assert (held >= seen).sum() == min(n - seen, n // 5)
+        np.testing.assert_array_equal(np.sort(np.append(held, learned_from)), np.arange(n))
+
+
+def test_what_is_held_out_is_predicted_by_the_others(monkeypatch):
+    X, y = steps(1500)
+    learner = OnlineKernelRegressor(n_components=60, memory=False, pairs=False, restart=False)
+    of_map = learner.fit(X, y).model_.map
+    rows, predictions = of_map.pop_held_out()
+    assert of_map.pop_held_out() is None
+    assert len(rows) == 300
+    assert (rows >= 992).all()
+    others = np.delete(np.arange(1500), rows)
+    Z, prior = of_map.features(X)[:, :-1], of_map.prior()[:-1, :-1]
+    target = y[others] - y.mean()
+    alpha = np.linalg.solve(Z[others].T @ Z[others] + prior, Z[others].T @ target)
+    np.testing.assert_allclose(predictions[:, 0], Z[rows] @ alpha + y.mean(), atol=1e-3)
+    # where too few rows are new, all that are held out count
+    monkeypatch.setattr(learned, "_ENOUGH_UNSEEN", 400)
+    learner.consolidate()
+    assert len(of_map.pop_held_out() or learner.model_.map.pop_held_out()[0]) == 300
