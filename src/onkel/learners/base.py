@@ -438,7 +438,7 @@ class OnlineEstimator(BaseEstimator):
         ...     _ = part.partial_fit(X[2000 + k:5000:2], y[2000 + k:5000:2])
         >>> whole = parts[0].merge(parts[1], since=sample)
         >>> whole.n_rows_, round(whole.score(X[5000:], y[5000:]), 2)
-        (5000, 0.97)
+        (5000, 0.96)
 
         Notes
         -----
