@@ -20,6 +20,7 @@ from onkel.maps.landmarks.rational import kernel_columns
 from onkel.maps.landmarks.search import (
     drawn,
     improve,
+    split,
     steps_of_drawing,
     steps_of_search,
     work_of_search,
@@ -211,12 +212,12 @@ def without_units(d=4):
 
 def test_rows_are_drawn_in_parts_and_each_but_once(monkeypatch):
     X, Y, weight = toy(1000)
-    units = finished(Units.in_steps(X))
-    whole = finished(drawn(X, Y, weight, units, np.random.default_rng(0)))
+    units, of = finished(Units.in_steps(X)), split(1000, np.random.default_rng(0))
+    whole = finished(drawn(of, X, Y, weight, units))
     monkeypatch.setattr("onkel.maps.landmarks.search._NUMBERS", 400)
-    work = drawn(X, Y, weight, units, np.random.default_rng(0))
+    work = drawn(of, X, Y, weight, units)
     assert len(list(work)) == steps_of_drawing(1000, 4) == 10
-    parts = finished(drawn(X, Y, weight, units, np.random.default_rng(0)))
+    parts = finished(drawn(of, X, Y, weight, units))
     assert [len(rows.X) for rows in parts] == [200, 800]
     for rows, same in zip(parts, whole, strict=True):
         for mine, own in zip(rows, same, strict=True):

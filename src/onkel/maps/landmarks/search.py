@@ -77,10 +77,10 @@ def drawn(
     Y: np.ndarray,
     weight: np.ndarray,
     units: Units,
-    dtype: DTypeLike = _DTYPE,
+    exact: bool = False,
 ) -> Generator[bool, None, tuple[Rows, Rows]]:
     """Rows to judge by and to learn from, in units; each step scales some rows."""
-    both = []
+    both, dtype = [], _EXACT if exact else _DTYPE
     for rows in of:
         scaled = np.empty((len(rows), X.shape[1]), dtype)
         for some in _some_rows(len(rows), X.shape[1]):
@@ -98,7 +98,7 @@ def predict_held_out(
 
     In :func:`steps_of_drawing` and :func:`onkel.maps.landmarks.evidence.steps_of_sums` steps.
     """
-    judge, learn = yield from drawn(of, X, Y, weight, units, _EXACT)
+    judge, learn = yield from drawn(of, X, Y, weight, units, exact=True)
     rows = SearchedRows(learn, judge, len(at.S))
     sums = yield from rows.sums(at)
     factor = finished(sums.factor_in_steps(at.ridge))[0]
