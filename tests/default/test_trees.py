@@ -10,7 +10,7 @@ from scipy.special import expit, softmax
 
 from onkel import OnlineKernelClassifier, OnlineKernelRegressor, load
 from onkel.default import boosting
-from onkel.default.boosting import MORE, SQUARED, TWO, Binned, boosted, loss_of, slopes
+from onkel.default.boosting import MORE, SQUARED, TWO, Binned, boosted, edges_of, loss_of, slopes
 from onkel.default.cells import AGREED, ROWS, SIZE, share
 from onkel.default.tree_part import HeldOut, TreePart
 from onkel.errors import MergeError
@@ -94,6 +94,18 @@ def test_rows_held_out_are_not_learned_and_say_how_many_trees(loss):
     again, _ = boosted(rows, other, weight, loss, 400, 0.2, rng, held)
     both = min(len(again.values), len(trees.values))
     np.testing.assert_array_equal(again.values[:both], trees.values[:both])
+
+
+def test_bins_have_as_many_rows_but_for_values_that_many_rows_have():
+    x = np.random.default_rng(0).uniform(0.0, 1.0, 3000)
+    x[:2500] = 0.0
+    edges = edges_of(x)
+    counts = np.bincount(np.searchsorted(edges, x))
+    assert len(edges) > 100
+    assert counts[0] in range(2500, 2510)
+    assert counts[1:].max() <= 6
+    np.testing.assert_allclose(edges_of(np.array([1.0, 5.0, 5.0, 2.0])), [1.5, 3.5])
+    assert not len(edges_of(np.full(9, 3.0)))
 
 
 def part_of(loss, held=None):

@@ -73,7 +73,7 @@ class PairBins(Stateful):
         bins = _MOST_BINS
         while bins > 2 and _n_cells(np.minimum(distinct[columns], bins)) > most_cells:
             bins -= 1
-        return cls(columns, [bin_edges(X[:, j], values[j], bins) for j in columns])
+        return cls(columns, [_edges(X[:, j], values[j], bins) for j in columns])
 
     def alone(self) -> PairBins:
         """The same columns without their pairs, with bins joined until at most 8 are left."""
@@ -114,7 +114,7 @@ def _n_cells(counts: np.ndarray) -> int:
     return total + (total**2 - int(counts @ counts)) // 2
 
 
-def bin_edges(x: np.ndarray, values: np.ndarray, bins: int) -> np.ndarray:
+def _edges(x: np.ndarray, values: np.ndarray, bins: int) -> np.ndarray:
     """Ends of bins with about as many rows each; few distinct ``values`` get a bin each."""
     if len(values) > bins:
         return np.unique(np.quantile(x, np.arange(1, bins) / bins))
@@ -136,7 +136,7 @@ def _explained(X: np.ndarray, Y: np.ndarray, values: list[np.ndarray]) -> np.nda
     for j, x in enumerate(X.T):
         if len(values[j]) == 1:
             continue
-        bins = np.searchsorted(bin_edges(x, values[j], _FEW_BINS), x)
+        bins = np.searchsorted(_edges(x, values[j], _FEW_BINS), x)
         sizes = np.bincount(bins)
         sums = (bins == np.arange(len(sizes))[:, None]).astype(np.float64) @ Y
         between = (sums**2 / np.maximum(sizes, 1)[:, None]).sum()

@@ -19,15 +19,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from onkel.default.bins import bin_edges
 from onkel.numerics.jit import jit, jit_called
 
 #: questions of a tree
 DEPTH = 6
 #: squared errors, log loss of two classes (targets 0 and 1), log loss of more (indicators)
 SQUARED, TWO, MORE = range(3)
-# Bins of a column: one for so many rows, and how many there are at least and at most.
-_ROWS_OF_BIN, _FEWEST_BINS, _MOST_BINS = 64, 16, 128
+_MOST_BINS = 128
 # Rows and columns that a tree is grown by; rows are drawn anew for each _AT_ONCE trees.
 _SHARE, _MOST_ROWS, _MOST_COLUMNS, _AT_ONCE = 0.8, 8192, 32, 5
 # Added to Σ w h of a leaf, as a share of h at its largest.
@@ -59,11 +57,24 @@ class Binned(NamedTuple):
     def of(cls, X: np.ndarray) -> Binned:
         """The bins of rows X (n, d)."""
         bins, edges = np.empty((X.shape[1], len(X)), np.uint8), []
-        most = min(max(len(X) // _ROWS_OF_BIN, _FEWEST_BINS), _MOST_BINS)
         for j, x in enumerate(X.T):
-            edges.append(bin_edges(x, np.unique(x), most))
+            edges.append(edges_of(x))
             bins[j] = np.searchsorted(edges[j], x)
         return cls(bins, edges, np.array([len(e) + 1 for e in edges]))
+
+
+def edges_of(x: np.ndarray) -> np.ndarray:
+    """Edges of bins of about as many rows each; a value counts at most as often as a bin has rows.
+
+    So a column most of which is 0 has no fewer bins.
+    """
+    values, counts = np.unique(x, return_counts=True)
+    at = np.arange(len(values) - 1)
+    if len(values) > _MOST_BINS:
+        below = np.cumsum(np.minimum(counts, max(len(x) // _MOST_BINS, 1)))
+        ends = np.arange(1, _MOST_BINS) * (below[-1] / _MOST_BINS)
+        at = np.unique(np.minimum(np.searchsorted(below, ends), len(values) - 2))
+    return np.asarray(0.5 * values[at] + 0.5 * values[at + 1])
 
 
 def boosted(
