@@ -156,6 +156,7 @@ def slopes(F, rows, Y, weight, loss, g, h):
                 most = max(most, f[k])
             for k in range(K):
                 g[i, k] = np.exp(f[k] - most)
+            for k in range(K):
                 total += g[i, k]
         elif loss == TWO:
             g[i, 0] = 1.0 / (1.0 + np.exp(-f[0]))
