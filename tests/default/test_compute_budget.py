@@ -29,9 +29,9 @@ def done(monkeypatch):
         work.append(work_of_widths(len(X), min(steps, 8)))
         return widths(X, Y, weight, start, steps, groups, *more)
 
-    def counted_competing(X, Y, weight, start, steps, groups, apart):
+    def counted_competing(X, Y, weight, start, steps, groups, *more):
         work.append(work_of_widths(len(X), steps))
-        return competing(X, Y, weight, start, steps, groups, apart)
+        return competing(X, Y, weight, start, steps, groups, *more)
 
     def counted_search(starts, X, Y, weight, steps, rng, units, **how):
         work.append(work_of_search(len(X), len(starts[0].S), steps))
