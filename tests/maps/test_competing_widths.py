@@ -109,6 +109,7 @@ def test_a_choice_takes_about_the_steps_foreseen():
     assert 10 < len(steps) <= 1.5 * competing.steps_of_best()
 
 
+@pytest.mark.slow
 @pytest.mark.compiled
 def test_a_choice_is_as_good_without_the_steps_that_gain_next_to_nothing(monkeypatch):
     X, y = few_of_many(400, 12)
