@@ -83,8 +83,7 @@ class PairCells(Stateful):
     @property
     def left(self) -> float:
         """Squared residuals after the correction, as a share of those before, over all rows."""
-        whole = self.sums[WHOLE]
-        return float(self.sums[LEFT] / whole) if whole > 0.0 else 1.0
+        return share_left(self.sums)
 
     def add_output(self, position: int) -> None:
         """Make room for a class; one output of targets ±1 becomes two indicators."""
@@ -109,7 +108,7 @@ class PairCells(Stateful):
         added = joined((cells.W / cells.V[:, None] for cells in of_all), kept) / precision[:, None]
         self.W = 0.5 * (added + self._mean(other, known, kept))
         self.V = 1.0 / precision
-        self.sums = _joined_sums(self.sums, other.sums, known.sums, kept)
+        self.sums = _sums_of_mean(self.sums, other.sums, known.sums, kept)
 
     def _mean(self, other: PairCells, known: PairCells, kept: float) -> np.ndarray:
         """The mean of both W, weighted by the precision that each has gained."""
@@ -139,7 +138,22 @@ def learn_in_stages(
     return out
 
 
-def _joined_sums(
+def share_left(sums: np.ndarray) -> float:
+    """Squared residuals after a correction, as a share of those before."""
+    whole = sums[WHOLE]
+    return float(sums[LEFT] / whole) if whole > 0.0 else 1.0
+
+
+def joined_sums(mine: np.ndarray, other: np.ndarray, origin: np.ndarray, kept: float) -> np.ndarray:
+    """The sums of one correction over the rows of two models."""
+    sums: np.ndarray = joined((mine, other, origin), kept)
+    doubts = (part[DOUBT] ** 2 for part in (mine, other, origin))
+    sums[DOUBT] = max(joined(doubts, kept**2), 0.0) ** 0.5
+    sums[ROWS] = joined(part[ROWS] for part in (mine, other, origin))
+    return sums
+
+
+def _sums_of_mean(
     mine: np.ndarray, other: np.ndarray, origin: np.ndarray, kept: float
 ) -> np.ndarray:
     """The sums of the mean of two corrections, which the share a comes from.
@@ -147,10 +161,7 @@ def _joined_sums(
     In the mean of two parts the signal stays and the noise averages out. Σ‖s‖² - Σ⟨r, s⟩ is the
     noise of a part: it counts in proportion to the part's rows, so a grows.
     """
-    sums: np.ndarray = joined((mine, other, origin), kept)
-    doubts = (part[DOUBT] ** 2 for part in (mine, other, origin))
-    sums[DOUBT] = max(joined(doubts, kept**2), 0.0) ** 0.5
-    sums[ROWS] = joined(part[ROWS] for part in (mine, other, origin))
+    sums = joined_sums(mine, other, origin, kept)
     gained = [kept * (mine - origin), other - kept * origin]
     rows = [mine[ROWS] - origin[ROWS], other[ROWS] - origin[ROWS]]
     for part, own in zip(gained, rows, strict=True):
@@ -275,8 +286,7 @@ def learn_share(R, S, weight, kept, sums, out):
         if weight[t] > 0.0:
             add_to_sums(R[t], S[t], a, weight[t], sums)
             if kept < 1.0 and sums[ROWS] % PERIOD == 0.0:
-                for k in range(ROWS):
-                    sums[k] *= kept
+                _fade(sums, kept)
 
 
 @jit_called
@@ -287,6 +297,11 @@ def _forget(W, V, first, kept, sums):
         V[c] /= left
         for k in range(W.shape[1]):
             W[c, k] *= kept / left
+    _fade(sums, kept)
+
+
+@jit_called
+def _fade(sums, kept):
     # numba takes seconds to compile the same for a slice
     for k in range(ROWS):
         sums[k] *= kept

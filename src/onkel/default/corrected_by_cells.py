@@ -118,10 +118,9 @@ class CorrectedModel(ExplicitModel):
     def _correct(self, X: Matrix, Y: np.ndarray, weight: np.ndarray, P: np.ndarray) -> None:
         """Add the corrections to f in P (n, K), stage by stage, and learn what each left of Y."""
         P += learn_in_stages(self.stages, X, Y - P, weight)
-        if self.linear is not None:
-            P += self.linear.learn(X, Y, P, weight)
-        if self.trees is not None:
-            P += self.trees.learn(X, Y, P, weight)
+        for part in (self.linear, self.trees):
+            if part is not None:
+                P += part.learn(X, Y, P, weight)
 
     def _choose(self) -> None:
         """Choose columns and bins anew, and learn the rows kept again.
@@ -255,25 +254,24 @@ class CorrectedModel(ExplicitModel):
     def scores(self, X: Matrix) -> np.ndarray:
         """f(x) + Σ a s(x) of each row, (n, K) in float64."""
         P = sum((stage.scores(X) for stage in self.stages), super().scores(X))
-        P = P if self.linear is None else P + self.linear.correction(X, P)
-        return P if self.trees is None else P + self.trees.correction(X, P)
+        for part in (self.linear, self.trees):
+            if part is not None:
+                P = P + part.correction(X, P)
+        return P
 
     def variance(self, X: Matrix) -> np.ndarray:
         """Predictive variance (n,) of f, times the share of squared errors that cells leave."""
-        left = math.prod(stage.left for stage in self.stages)
-        left *= math.prod(part.left for part in (self.linear, self.trees) if part is not None)
+        parts = (*self.stages, self.linear, self.trees)
+        left = math.prod(part.left for part in parts if part is not None)
         return super().variance(X) * left
 
     def add_output(self, position: int) -> None:
         if self.choice is not None:
             self.choice.add_class(position, from_signs=self.n_outputs == 1)
         super().add_output(position)
-        for stage in self.stages:
-            stage.add_output(position)
-        if self.linear is not None:
-            self.linear.add_output(position)
-        if self.trees is not None:
-            self.trees.add_output(position)
+        for part in (*self.stages, self.linear, self.trees):
+            if part is not None:
+                part.add_output(position)
         self.kept.add_class(position)
 
     def add_columns(self, n: int) -> None:

@@ -31,13 +31,12 @@ from scipy.linalg.lapack import spotrs
 
 from onkel.annotations import Matrix
 from onkel.default.cells import (
-    LEFT,
     N_SUMS,
     ROWS,
-    WHOLE,
     learn_share,
     residuals_with_class,
     share,
+    share_left,
 )
 from onkel.maps.landmarks.fitted import OF_UNITS, TailCurves, Units
 from onkel.merging import joined, require_same
@@ -130,8 +129,7 @@ class LinearPart(Stateful):
     @property
     def left(self) -> float:
         """Squared errors after the correction, as a share of those before."""
-        whole = self.sums[WHOLE]
-        return float(self.sums[LEFT] / whole) if whole > 0.0 else 1.0
+        return share_left(self.sums)
 
     def _keep(self, U: np.ndarray, Y: np.ndarray, weight: np.ndarray) -> None:
         """Let at most as many rows wait as there is room for; add them where they fill it."""

@@ -25,18 +25,19 @@ from onkel.annotations import Matrix
 from onkel.default.boosting import DEPTH, MORE, SQUARED, TWO, Binned, Trees, boosted
 from onkel.default.cells import (
     AGREED,
-    DOUBT,
     LEFT,
     N_SUMS,
     PERIOD,
     ROWS,
     SIZE,
     WHOLE,
+    joined_sums,
     learn_share,
     residuals_with_class,
     share,
+    share_left,
 )
-from onkel.merging import joined, require_same
+from onkel.merging import require_same
 from onkel.numerics.arrays import as_dense
 from onkel.numerics.jit import jit
 from onkel.state import Array, Fields, Number, Sizes, State, Stateful, Whole, require
@@ -207,8 +208,7 @@ class TreePart(Stateful):
     @property
     def left(self) -> float:
         """Squared errors after the correction, as a share of those before."""
-        whole = self.sums[WHOLE]
-        return float(self.sums[LEFT] / whole) if whole > 0.0 else 1.0
+        return share_left(self.sums)
 
     def add_output(self, position: int) -> None:
         """Make room for a class, which the trees do not know; of two classes each gets half of F.
@@ -235,12 +235,8 @@ class TreePart(Stateful):
     def take_in(self, other: TreePart, origin: TreePart | None) -> None:
         """Add the sums of what another learned since both were ``origin``."""
         known = np.zeros(N_SUMS) if origin is None else origin.sums
-        of_all, kept = (self.sums, other.sums, known), self._kept
-        kept **= other.sums[ROWS] // PERIOD - known[ROWS] // PERIOD
-        sums: np.ndarray = joined(of_all, kept)
-        sums[DOUBT] = max(joined((part[DOUBT] ** 2 for part in of_all), kept**2), 0.0) ** 0.5
-        sums[ROWS] = joined(part[ROWS] for part in of_all)
-        self.sums = sums
+        kept = self._kept ** (other.sums[ROWS] // PERIOD - known[ROWS] // PERIOD)
+        self.sums = joined_sums(self.sums, other.sums, known, kept)
 
     # ---- state ---------------------------------------------------------------------------------
 
