@@ -17,6 +17,7 @@ from onkel.errors import MergeError
 from onkel.maps.landmarks import learned
 from onkel.maps.landmarks.search import split
 from onkel.numerics.arrays import targets_of
+from onkel.numerics.in_steps import finished
 
 pytestmark = pytest.mark.compiled
 
@@ -331,12 +332,15 @@ def test_rows_that_no_search_has_seen_are_held_out_first():
         np.testing.assert_array_equal(np.sort(np.append(held, learned_from)), np.arange(n))
 
 
-def test_what_is_held_out_is_predicted_by_the_others(monkeypatch):
+def test_what_is_held_out_is_predicted_by_the_others_when_it_is_asked_for(monkeypatch):
     X, y = steps(1500)
     learner = OnlineKernelRegressor(n_components=60, memory=False, pairs=False, restart=False)
-    of_map = learner.fit(X, y).model_.map
-    rows, predictions = of_map.pop_held_out()
-    assert of_map.pop_held_out() is None
+    with monkeypatch.context() as patched:
+        # without cells nobody asks
+        patched.delattr(learned, "predict_held_out")
+        of_map = learner.fit(X, y).model_.map
+    Y, one = y[:, None], np.ones(1500)
+    rows, predictions = of_map.predict_held_out(X, Y, one)
     assert len(rows) == 300
     assert (rows >= 992).all()
     others = np.delete(np.arange(1500), rows)
@@ -345,6 +349,24 @@ def test_what_is_held_out_is_predicted_by_the_others(monkeypatch):
     alpha = np.linalg.solve(Z[others].T @ Z[others] + prior, Z[others].T @ target)
     np.testing.assert_allclose(predictions[:, 0], Z[rows] @ alpha + y.mean(), atol=1e-3)
     # where too few rows are new, all that are held out count
-    monkeypatch.setattr(learned, "_ENOUGH_UNSEEN", 400)
-    learner.consolidate()
-    assert len(of_map.pop_held_out() or learner.model_.map.pop_held_out()[0]) == 300
+    assert len(of_map.predict_held_out(X[:1050], Y[:1050], one[:1050])[0]) == 210
+
+
+def test_held_out_are_the_rows_that_the_last_search_held_out(monkeypatch):
+    X, y = steps(2100)
+    held, improve = [], learned.improve
+
+    def kept(*args, **more):
+        held.append(more["of"].held if more.get("last") else None)
+        return improve(*args, **more)
+
+    monkeypatch.setattr(learned, "improve", kept)
+    # a search that was postponed is owed: its rows are not those of the power of two before
+    map_ = learned.LearnedLandmarks(60, random_state=0)
+    map_.start(8, np.float64)
+    map_.fit_labelled(X[:512], y[:512, None], np.ones(512))
+    map_._owing, map_._resumed = True, 1800
+    finished(map_.fit_last(X, y[:, None], np.ones(2100)))
+    rows, _ = map_.predict_held_out(X, y[:, None], np.ones(2100))
+    assert set(rows) <= set(held[-1])
+    assert rows.min() >= 1800

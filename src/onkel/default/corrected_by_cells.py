@@ -178,34 +178,36 @@ class CorrectedModel(ExplicitModel):
     # ---- the last fit --------------------------------------------------------------------------
 
     def consolidate(self) -> None:
+        searched = self.warmup is not None and self.map.fits_last(self.warmup.count)
         super().consolidate()
-        held = self._held_out()
-        if held is None:
+        if self.warmup is None:
             return
-        assert self.warmup is not None
         X, y, weight = self.warmup.rows()
         Y, n_landmarks = targets_of(y, self.n_outputs), self.map.n_components  # type: ignore[attr-defined]
+        held = self._held_out(X, Y, weight, searched)
+        if held is None:
+            return
         rng = np.random.default_rng([self.seed, len(X), 2])
         with working(f"growing trees on all {len(X):,} rows kept"):
             self.trees = TreePart.grown(X, Y, weight, held, n_landmarks, rng, self._forgetting[0])
         self.undo_log.forget()
 
-    def _held_out(self) -> HeldOut | None:
+    def _held_out(
+        self, X: np.ndarray, Y: np.ndarray, weight: np.ndarray, searched: bool
+    ) -> HeldOut | None:
         """Rows that the landmarks were not fitted to, and their predictions.
 
         Before there is a search, the last fifth of the rows, each predicted before it was learned.
         """
-        held = self.map.pop_held_out()  # type: ignore[attr-defined]
-        if held is not None:
-            return HeldOut(*held)
-        if self.warmup is None or self.choice is None or not self.map.search_steps:  # type: ignore[attr-defined]
+        if searched:
+            return HeldOut(*self.map.predict_held_out(X, Y, weight))  # type: ignore[attr-defined]
+        n = len(X)
+        if self.choice is None or not self.map.search_steps or n < FEWEST_ROWS:  # type: ignore[attr-defined]
             return None
-        n = self.warmup.count
-        if n < FEWEST_ROWS or self.choice.count != n:
+        if self.choice.count != n:
             return None
         last = np.arange(n - n // 5, n)
-        Y = targets_of(self.warmup.y[last], self.n_outputs)
-        return HeldOut(last, Y - self.kept.residuals[last])
+        return HeldOut(last, Y[last] - self.kept.residuals[last])
 
     @property
     def _forgetting(self) -> list[float]:

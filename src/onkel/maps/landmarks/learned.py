@@ -12,7 +12,7 @@ from sklearn.utils.multiclass import type_of_target
 
 from onkel.annotations import ArrayLike, DTypeLike, Matrix, MatrixLike, Out, Seed
 from onkel.maps.landmarks.competing_widths import best_widths, steps_of_best
-from onkel.maps.landmarks.evidence import Landmarks, steps_of_sums
+from onkel.maps.landmarks.evidence import Landmarks
 from onkel.maps.landmarks.first_widths import (
     ENOUGH,
     TOGETHER,
@@ -26,11 +26,10 @@ from onkel.maps.landmarks.fitted import FittedLandmarks, Units, n_steps
 from onkel.maps.landmarks.indicators import groups_of
 from onkel.maps.landmarks.schedule import FEW_ROWS, FEW_STEPS, FitSchedule
 from onkel.maps.landmarks.search import (
+    Split,
     improve,
     predict_held_out,
-    rows_to_learn,
     split,
-    steps_of_drawing,
     steps_of_search,
 )
 from onkel.numerics.arrays import as_dense
@@ -158,7 +157,8 @@ class LearnedLandmarks(FitSchedule):
         self._taught = False
         # True from the moment that a column comes to the end of the next search
         self._news: bool | None = None
-        self._held_out: tuple[np.ndarray, np.ndarray] | None = None
+        # how many rows searches had seen before the last one
+        self._seen_before = 0
 
     def is_bounded(self) -> bool:
         return True
@@ -259,7 +259,6 @@ class LearnedLandmarks(FitSchedule):
         n, d = X.shape
         own, steps = self._fitted.at.log_width.ndim == 2, self._steps_at_last(n)
         most = n_steps(n, d) + steps_of_search(n, d, self.n_components, own, steps, last=True)
-        most += steps_of_drawing(n, d) + steps_of_sums(rows_to_learn(n))
         return (yield from in_shares(self._search_last(X, Y, weight), most))
 
     def _search_last(
@@ -268,28 +267,34 @@ class LearnedLandmarks(FitSchedule):
         """A search over all rows, with more steps than those made while rows come."""
         units = yield from Units.in_steps(X)
         V, at = self._standardised(Y, weight), self._fitted.in_units(units, None)
-        # of another draw than the search at as many rows
-        rng = np.random.default_rng([self.seed_, len(X), 1])
-        steps, seen = self._steps_at_last(len(X)), self._seen_by_searches(len(X))
-        of = split(len(X), rng, seen)
+        self._seen_before = self._seen_by_searches(len(X))
+        of, rng = self._last_split(len(X))
+        steps = self._steps_at_last(len(X))
         at = yield from improve(
             [at], X, V, weight, steps, rng, units, last=True, of=of, device=self._device
         )
-        middle = np.average(Y, axis=0, weights=weight)
-        predicted = yield from predict_held_out(at, of, X, Y - middle, weight, units)
-        unseen = np.count_nonzero(of.held >= seen)
-        kept = slice(unseen if unseen >= _ENOUGH_UNSEEN else None)
-        self._held_out = of.held[kept], (predicted + middle)[kept]
         self._fitted, self._owing = FittedLandmarks(units, at), False
         return True
 
-    def pop_held_out(self) -> tuple[np.ndarray, np.ndarray] | None:
-        """Rows that the last fit did not learn from, and their predictions (k, C); only once.
+    def _last_split(self, n: int) -> tuple[Split, np.random.Generator]:
+        """Which of n rows the last search holds out, and what it draws its landmarks by."""
+        # of another draw than the search at as many rows
+        rng = np.random.default_rng([self.seed_, n, 1])
+        return split(n, rng, self._seen_before), rng
+
+    def predict_held_out(
+        self, X: np.ndarray, Y: np.ndarray, weight: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """The rows that the last fit, made on these, held out: predictions (k, C) by the others.
 
         Those that no search has learned from, where they are not too few.
         """
-        held, self._held_out = self._held_out, None
-        return held
+        of, _ = self._last_split(len(X))
+        middle, fitted = np.average(Y, axis=0, weights=weight), self._fitted
+        predicted = predict_held_out(fitted.at, of, X, Y - middle, weight, fitted.units)
+        unseen = np.count_nonzero(of.held >= self._seen_before)
+        kept = slice(unseen if unseen >= _ENOUGH_UNSEEN else None)
+        return of.held[kept], (predicted + middle)[kept]
 
     def _learns_widths(self, due: int) -> bool:
         return not self._taught or due <= FEW_ROWS or self._owed_by(due)

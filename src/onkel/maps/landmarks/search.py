@@ -93,14 +93,11 @@ def drawn(
 
 def predict_held_out(
     at: Landmarks, of: Split, X: np.ndarray, Y: np.ndarray, weight: np.ndarray, units: Units
-) -> Generator[bool, None, np.ndarray]:
-    """Predictions (k, C) of the rows held out, by the others.
-
-    In :func:`steps_of_drawing` and :func:`onkel.maps.landmarks.evidence.steps_of_sums` steps.
-    """
-    judge, learn = yield from drawn(of, X, Y, weight, units, exact=True)
+) -> np.ndarray:
+    """Predictions (k, C) of the rows held out, by the others."""
+    judge, learn = finished(drawn(of, X, Y, weight, units, exact=True))
     rows = SearchedRows(learn, judge, len(at.S))
-    sums = yield from rows.sums(at)
+    sums = finished(rows.sums(at))
     factor = finished(sums.factor_in_steps(at.ridge))[0]
     return np.asarray(rows.judging(at) @ sums.alpha(factor))
 
