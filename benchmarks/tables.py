@@ -5,8 +5,14 @@
 
 FOLDER holds ``NAME.csv.gz`` and ``SOURCES.json``, which names the target of each. Each file is
 learned in one pass, by the path of ``onkel learn FILE --target y``; the diamonds, which are sorted
-by price, in a seeded order. Mistakes in percent, or RMSE, on the last fifth of the rows, each
-predicted before it is learned.
+by price, in a seeded order. Errors are mistakes in percent, or RMSE, on the last fifth of the rows:
+
+- *prequential*: each row is predicted before it is learned;
+- *frozen*: the model of the first four fifths, after the last fit that ``onkel learn`` ends with,
+  predicts them all, each by itself.
+
+The seconds are CPU seconds: of learning the first four fifths, of the last fit, and of predicting
+the last one.
 
 ``--categories``: how text enters the kernel: by a feature for each value (``slots``), by the mean
 of the target for the value (``statistics``), or by both, which is the default. ``none`` leaves text
@@ -15,21 +21,25 @@ columns, such as ``krls``: two different values of a column are equally far apar
 are (a kernel of categories, a factor for each column whose values differ); with ``slots`` a rare
 value is farther from the others.
 
-``--rivals``: CatBoost and LightGBM with their defaults and native categories, learned from the
-first four fifths in the same order and asked for the last one. They get what their users would give
-them: text as categories, gaps as gaps, a date as its year, month, day, weekday and hour. Install
-``catboost``, ``lightgbm`` and ``pandas`` first.
+``--rivals``: CatBoost and LightGBM with their defaults and native categories, beside the default:
+each on one thread, learned from the first four fifths in the same order. They get what their users
+would give them: text as categories, gaps as gaps, a date as its year, month, day, weekday and hour.
+Install ``catboost``, ``lightgbm`` and ``pandas`` first.
 """
 
 from __future__ import annotations
 
+from benchmarks.timing import head, line, one_core  # first: it sets the threads
+
+# isort: split
 import argparse
+import copy
 import gzip
 import json
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -37,6 +47,7 @@ from benchmarks.ceilings import SEED, catboost, cut, error, lightgbm
 from onkel.columns.column import CODE
 from onkel.columns.encoding import Encoder
 from onkel.columns.scaling import OnlineScaler
+from onkel.streams.blocks import rows_of
 
 SORTED = {"diamonds"}
 CATEGORIES: dict[str, dict[str, Any]] = {
@@ -75,26 +86,35 @@ class EquallyFar(OnlineScaler):
         return scaled
 
 
-def learned(
+class Measured(NamedTuple):
+    """Rows, errors, and CPU seconds of learning four fifths, the last fit, predicting one fifth."""
+
+    n_rows: int
+    prequential: float
+    frozen: float
+    seconds: tuple[float, ...]
+
+
+def measured(
     path: Path, target: str, learner: str, speed: str, categories: str = "both"
-) -> tuple[np.ndarray, np.ndarray, float]:
-    """Predictions before learning, targets, and rows a CPU second."""
+) -> Measured:
+    """Learn a table in one pass; a copy is frozen after the first four fifths."""
     from onkel.cli.arguments import choose_task
     from onkel.cli.learn.options import LearnOptions
     from onkel.learners.factory import make_estimator
     from onkel.pipeline import StreamModel
 
-    name = path.name.split(".")[0]
     options = LearnOptions(sources=[str(path)], target=target, **CATEGORIES[categories])
-    shuffle = _SHUFFLED if name in SORTED else 0
     if categories == "none":
         kinds = options.open().encoder.kinds
         text = [column for column, kind in kinds.items() if kind == "text"]
         options = LearnOptions(sources=[str(path)], target=target, exclude=text)
-    began = time.process_time()
+    n_rows = sum(block.n_rows for block in options.open())
+    shuffle = _SHUFFLED if path.name.split(".")[0] in SORTED else 0
     stream = options.open(shuffle=shuffle, random_state=SEED)
-    model, predicted, ys = None, [], []
-    for block in stream:
+    model, end = None, cut(n_rows)
+    before, after, ys, seconds = [], [], [], np.zeros(3)
+    for block in _cut_at(stream, end):
         if model is None:
             task, _ = choose_task(block.y, "auto")
             params = {"speed": speed} if learner == "okl" else {}
@@ -104,14 +124,36 @@ def learned(
             model = StreamModel(estimator, encoder=stream.encoder)
             if categories.startswith("kernel"):
                 model._statistics.scaler = EquallyFar(stream.encoder)
-        predicted.append(model.learn(block))
+        if block.start == end:
+            frozen, began = copy.deepcopy(model), time.process_time()
+            frozen.consolidate()
+            seconds[1] = time.process_time() - began
+        if block.start >= end:
+            began = time.process_time()
+            # columns that begin later are values that the frozen model doesn't know
+            after.append(frozen.predict_features(block.X[:, : frozen.encoder.n_features]))
+            seconds[2] += time.process_time() - began
+        began = time.process_time()
+        before.append(model.learn(block))
+        seconds[0] += time.process_time() - began if block.start < end else 0.0
         ys.append(block.y.astype(float) if model.task == "regression" else block.y)
     y = np.concatenate(ys)
-    return np.concatenate(predicted), y, len(y) / (time.process_time() - began)
+    errors = (error(np.concatenate(found), y) for found in (before, after))
+    return Measured(n_rows, *errors, tuple(seconds))
 
 
-def rivals(path: Path, target: str) -> Iterator[tuple[str, float]]:
-    """Name and error of each."""
+def _cut_at(stream: Any, end: int) -> Iterator[Any]:
+    """The blocks of a stream; one begins at row ``end``."""
+    for block in stream:
+        inside = end - block.start
+        if 0 < inside < block.n_rows:
+            yield rows_of(block, slice(inside))
+            block = rows_of(block, slice(inside, None))._replace(start=end)
+        yield block
+
+
+def rivals(path: Path, target: str) -> Iterator[Measured]:
+    """CatBoost, then LightGBM."""
     import pandas as pd
 
     frame = as_frame(path, target)
@@ -123,12 +165,16 @@ def rivals(path: Path, target: str) -> Iterator[tuple[str, float]]:
     for name in text:
         frame[name] = frame[name].astype(object).where(frame[name].notna(), "missing").astype(str)
     coded = frame.assign(**{name: frame[name].astype("category") for name in text})
-    for name, model, rows in (
-        ("CatBoost", catboost(classes, text), frame),
-        ("LightGBM", lightgbm(classes), coded),
+    for model, rows in (
+        (catboost(classes, text, thread_count=1), frame),
+        (lightgbm(classes, n_jobs=1), coded),
     ):
+        began = time.process_time()
         model.fit(rows[:end], y[:end])
-        yield name, error(model.predict(rows[end:]), y.to_numpy())
+        fitted = time.process_time()
+        found = error(model.predict(rows[end:]), y.to_numpy())
+        seconds = fitted - began, time.process_time() - fitted
+        yield Measured(len(y), np.nan, found, seconds)
 
 
 def as_frame(path: Path, target: str) -> Any:
@@ -158,24 +204,22 @@ def main() -> None:
     parser.add_argument("--learner", default="okl")
     parser.add_argument("--speed", default="balanced")
     parser.add_argument("--categories", default="both", choices=list(CATEGORIES))
-    parser.add_argument("--rivals", action="store_true", help="these alone")
+    parser.add_argument("--rivals", action="store_true", help="CatBoost and LightGBM, too")
     options = parser.parse_args()
-    targets = sources(options.folder)
+    one_core()
+    targets, others = sources(options.folder), ("CatBoost", "LightGBM") if options.rivals else ()
+    titles = "prequential", "frozen", "s: learn", "last fit", "predict"
+    head(
+        "table", "rows", *titles, *(title for name in others for title in (name, "s: fit, predict"))
+    )
     for name in options.names or targets:
-        path = options.folder / f"{name}.csv.gz"
-        if options.rivals:
-            for rival, value in rivals(path, targets[name]):
-                print(f"{name:12} {rival:10} {value:10.4g}", flush=True)
-            continue
-        setting = options.speed if options.learner == "okl" else options.learner
-        predicted, y, speed = learned(
-            path, targets[name], options.learner, options.speed, options.categories
-        )
-        how = f"{setting:10} {options.categories:10}"
-        print(
-            f"{name:12} {how} {error(predicted, y):10.4g} {speed:8.0f} rows/s {len(y):8} rows",
-            flush=True,
-        )
+        path, target = options.folder / f"{name}.csv.gz", targets[name]
+        own = measured(path, target, options.learner, options.speed, options.categories)
+        seconds = (f"{value:.2g}" for value in own.seconds)
+        cells = [f"{own.prequential:.4g}", f"{own.frozen:.4g}", *seconds]
+        for rival in rivals(path, target) if others else ():
+            cells += [f"{rival.frozen:.4g}", ", ".join(f"{value:.2g}" for value in rival.seconds)]
+        line(name, f"{own.n_rows:,}", *cells)
 
 
 if __name__ == "__main__":
