@@ -12,7 +12,8 @@ from onkel import OnlineKernelClassifier, OnlineKernelRegressor, load
 from onkel.default import boosting
 from onkel.default.boosting import MORE, SQUARED, TWO, Binned, boosted, edges_of, loss_of, slopes
 from onkel.default.cells import AGREED, ROWS, SIZE, share
-from onkel.default.tree_part import HeldOut, TreePart
+from onkel.default.held_out import HeldOut
+from onkel.default.tree_part import TreePart, share_of_classes
 from onkel.errors import MergeError
 from onkel.maps.landmarks import learned
 from onkel.maps.landmarks.search import split
@@ -40,7 +41,8 @@ def grown(loss, n_trees=30, held=None):
     X, Y, weight = made(loss)
     rows = Binned.of(X)
     rng = np.random.default_rng(1)
-    return X, Y, weight, rows, *boosted(rows, Y, weight, loss, n_trees, 0.2, rng, held)
+    trees, losses = boosted(rows, Y, weight, loss, n_trees, 0.2, rng, held)
+    return X, Y, weight, rows, trees, losses
 
 
 @pytest.mark.parametrize("loss", [SQUARED, TWO, MORE])
@@ -63,7 +65,7 @@ def test_slopes_are_those_of_the_loss(loss):
 
 def test_each_question_is_the_best_one_and_each_value_a_step_of_newton(monkeypatch):
     monkeypatch.setattr(boosting, "_SHARE", 1.0)
-    _, Y, weight, rows, trees, F = grown(TWO, n_trees=1)
+    _, Y, weight, rows, trees, _ = grown(TWO, n_trees=1)
     p = np.average(Y[:, 0], weights=weight)
     r, leaf = Y[:, 0] - p, np.zeros(len(Y), int)
     for level in range(boosting.DEPTH):
@@ -78,17 +80,22 @@ def test_each_question_is_the_best_one_and_each_value_a_step_of_newton(monkeypat
         leaf = 2 * leaf + (rows.bins[asked[0]] > asked[1])
     up = np.bincount(leaf, weight * r) * 0.2
     below = np.bincount(leaf, weight * p * (1.0 - p)) + 0.75
+    F = trees.sums(rows.bins, 1)
     np.testing.assert_allclose(F[:, 0] - trees.base[0], (up / below)[leaf], rtol=1e-9)
 
 
 @pytest.mark.parametrize("loss", [SQUARED, TWO, MORE])
-def test_rows_held_out_are_not_learned_and_say_how_many_trees(loss):
+def test_rows_held_out_are_not_learned_and_say_when_to_stop(loss):
     held = np.arange(100)
-    _, Y, weight, rows, trees, F = grown(loss, 400, held)
-    assert 0 < len(trees.values) < 400
-    best = loss_of(F[held], Y[held], weight[held], loss)
-    assert best < 0.6 * loss_of(np.tile(trees.base, (100, 1)), Y[held], weight[held], loss)
-    # their targets only say when to stop
+    _, Y, weight, rows, trees, losses = grown(loss, 400, held)
+    bins = rows.bins[:, held]
+    # a loss for every five trees, and no better one among the last fifty
+    for i in (0, 3, 10):
+        now = loss_of(trees.sums(bins, 5 * i), Y[held], weight[held], loss)
+        assert losses[i] == pytest.approx(now, rel=1e-12)
+    assert len(trees.values) == min(5 * losses.argmin() + 50, 400)
+    assert len(trees.values) < 400 or loss == TWO
+    assert losses.min() < 0.6 * losses[0]
     other = Y.copy()
     other[held] = Y[held][::-1]
     rng = np.random.default_rng(1)
@@ -113,7 +120,7 @@ def part_of(loss, held=None):
     X, Y, weight = made(loss)
     Y = 2.0 * Y - 1.0 if loss == TWO else Y
     held = np.arange(300, 400) if held is None else held
-    nothing = HeldOut(held, np.tile(Y.mean(axis=0), (len(held), 1)))
+    nothing = HeldOut.at_once(held, np.tile(Y.mean(axis=0), (len(held), 1)))
     part = TreePart.grown(X, Y, weight, nothing, 200, np.random.default_rng(0), 1.0)
     assert part is not None
     return X, Y, weight, part
@@ -121,17 +128,18 @@ def part_of(loss, held=None):
 
 @pytest.mark.parametrize("loss", [SQUARED, TWO, MORE])
 def test_predictions_are_those_of_the_trees_that_were_grown(loss, monkeypatch):
-    sums = []
+    grown = []
 
     def kept(rows, Y, weight, loss, n_trees, *more):
         found = boosted(rows, Y, weight, loss, min(n_trees, 90), *more)
-        sums.append(found[1])
+        grown.append(found[0])
         return found
 
     monkeypatch.setattr("onkel.default.tree_part.boosted", kept)
     X, Y, _, part = part_of(loss)
-    F = np.mean(sums[1:], axis=0)
-    assert len(sums) == 3
+    bins = Binned.of(X).bins
+    F = np.mean([trees.sums(bins, len(trees.values)) for trees in grown[1:]], axis=0)
+    assert len(grown) > 2
     expected = part.middle + part.scale * F
     if loss != SQUARED:
         expected = 2.0 * expit(F) - 1.0 if loss == TWO else softmax(F, axis=1)
@@ -139,53 +147,68 @@ def test_predictions_are_those_of_the_trees_that_were_grown(loss, monkeypatch):
     assert np.mean((part.predictions(X) - Y) ** 2) < 0.4 * np.mean((Y - Y.mean(axis=0)) ** 2)
 
 
-def test_the_share_is_that_of_least_squares_on_rows_held_out():
+@pytest.mark.parametrize("n_folds", [1, 3])
+def test_the_share_is_that_of_least_squares_on_rows_held_out(n_folds):
     X, Y, weight = made(SQUARED)
-    held = np.arange(250, 400)
-    known = 0.7 * Y[held] + 0.1
-    rng = np.random.default_rng(0)
-    part = TreePart.grown(X, Y, weight, HeldOut(held, known), 60, rng, 1.0)
+    held, folds = np.arange(250, 400), np.arange(150) % n_folds
+    known, most = 0.7 * Y[held] + 0.1, 4 * 3600 // 64
+    of_rows = HeldOut(held, known, folds)
+    part = TreePart.grown(X, Y, weight, of_rows, 60, np.random.default_rng(0), 1.0)
     T = (Y - np.average(Y[:, 0], weights=weight)) / np.std(Y)
-    of = Binned.of(X), T, weight / weight.mean(), SQUARED
-    rate = 40.0 / (4 * 3600 // 64)
-    _, F = boosted(*of, 4 * 3600 // 64, rate, np.random.default_rng(0), held)
+    rng, rows, runs = np.random.default_rng(0), Binned.of(X), []
+    for fold in range(n_folds):
+        out = held[folds == fold]
+        of = rows, T, weight / weight.mean(), SQUARED, most, 40.0 / most, rng, out
+        runs.append((out, *boosted(*of)))
+    checks = min(len(losses) for *_, losses in runs)
+    n = 5 * np.sum([losses[:checks] for *_, losses in runs], axis=0).argmin()
+    F = np.zeros(Y.shape)
+    for out, trees, _ in runs:
+        F[out] = trees.sums(rows.bins[:, out], n)
     S = part.middle + part.scale * F[held] - known
     w = weight[held, None]
     size = (w * S * S).sum()
     a = (w * S * (Y[held] - known)).sum() / size
     noise = (w**2 * S**2 * (Y[held] - known - a * S) ** 2).sum() / size**2
-    a /= 1.0 + noise / 0.05
+    a = (a / noise + 0.4 / 0.05) / (1.0 / noise + 1.0 / 0.05)
     assert 0.05 < a < 0.95
     assert share(part.sums) == pytest.approx(a, rel=1e-6)
     # predictions that are right leave no place for trees
-    assert TreePart.grown(X, Y, weight, HeldOut(held, Y[held]), 60, rng, 1.0) is None
+    right = HeldOut(held, Y[held], folds)
+    assert TreePart.grown(X, Y, weight, right, 60, rng, 1.0) is None
 
 
 @pytest.mark.parametrize("n_outputs", [1, 3])
-def test_of_classes_the_part_of_the_share_with_the_fewest_mistakes_is_taken(n_outputs):
-    rng, parts = np.random.default_rng(0), set()
-    for _ in range(30):
-        codes, weight = rng.integers(0, max(n_outputs, 2), 40), rng.uniform(0.5, 2.0, 40)
-        Y = targets_of(codes if n_outputs > 1 else 2.0 * codes - 1.0, n_outputs)
-        P = Y + 1.5 * rng.standard_normal(Y.shape)
-        S = rng.uniform(0.0, 2.0) * (Y - P) + 2.0 * rng.standard_normal(Y.shape)
-        part = TreePart(n_outputs)
-        part.sums[[AGREED, SIZE]] = 0.8, 1.0
-        mistakes = {}
-        for of in (1.0, 0.75, 0.5, 0.25):
-            F = P + of * 0.8 * S
-            known = F[:, 0] > 0.0 if n_outputs == 1 else F.argmax(axis=1)
-            mistakes[of] = weight @ (known != codes)
-        part._choose_part(P, S, Y, weight)
-        assert part.share == pytest.approx(0.8 * part.part)
-        assert part.part == max(of for of in mistakes if mistakes[of] == min(mistakes.values()))
-        parts.add(part.part)
-    assert len(parts) > 2
+def test_of_classes_the_share_with_the_fewest_mistakes_is_taken(n_outputs):
+    rng = np.random.default_rng(0)
+    codes, weight = rng.integers(0, max(n_outputs, 2), 3000), rng.uniform(0.5, 2.0, 3000)
+    Y = targets_of(codes if n_outputs > 1 else 2.0 * codes - 1.0, n_outputs)
+    P = Y + 1.5 * rng.standard_normal(Y.shape)
+    S, mistakes = 0.5 * (Y - P) + 0.7 * rng.standard_normal(Y.shape), {}
+    for a in np.linspace(0.0, 1.0, 21):
+        F = P + a * S
+        known = F[:, 0] > 0.0 if n_outputs == 1 else F.argmax(axis=1)
+        mistakes[a] = weight @ (known != codes)
+    found = share_of_classes(P, S, Y, weight)
+    assert min(mistakes, key=mistakes.get) == pytest.approx(found, abs=0.15)
+    assert abs(found - 0.4) > 0.05
+    # few rows hardly matter; without a difference the share is the usual one
+    assert abs(share_of_classes(P[:20], S[:20], Y[:20], weight[:20]) - 0.4) < 0.3
+    assert share_of_classes(P, 0.0 * S, Y, weight) == pytest.approx(0.4)
+
+
+@pytest.mark.parametrize("a", [0.0, 0.3, 0.9])
+def test_the_share_of_classes_follows_that_of_least_squares(a):
+    part = TreePart(1)
+    part.sums[[AGREED, SIZE]] = 0.6, 1.0
+    part._take_share(a)
+    assert part.share == pytest.approx(a)
+    assert share(part.sums) == pytest.approx(max(a, 0.6))
 
 
 def test_too_few_landmarks_have_no_trees():
     X, Y, weight = made(SQUARED)
-    held = HeldOut(np.arange(100), np.zeros((100, 1)))
+    held = HeldOut.at_once(np.arange(100), np.zeros((100, 1)))
     assert TreePart.grown(X, Y, weight, held, 15, np.random.default_rng(0), 1.0) is None
 
 
@@ -304,24 +327,26 @@ def test_a_classifier_with_trees_meets_a_class(n_classes):
     np.testing.assert_allclose(model.predict_proba(X).sum(axis=1), 1.0)
 
 
-def test_few_rows_have_trees_by_what_was_predicted_before_it_was_learned(monkeypatch):
+def test_few_rows_have_trees_by_predictions_in_folds(monkeypatch):
     held = []
 
     def kept(cls, X, Y, weight, of, *more):
-        held.append((Y, of))
+        held.append(of)
 
     X, y = steps(600)
     learner = OnlineKernelRegressor(n_components=60, memory=False, restart=False)
-    P = np.concatenate(
-        [learner.predict_then_learn(X[i : i + 50], y[i : i + 50]) for i in range(0, 600, 50)]
-    )
+    learner.partial_fit(X, y)
     monkeypatch.setattr(TreePart, "grown", classmethod(kept))
     learner.consolidate()
-    ((Y, of),) = held
-    np.testing.assert_array_equal(of.rows, np.arange(480, 600))
-    # the first cells have been learned by then: they are no part of what is held out
-    assert np.corrcoef(of.predictions[:, 0], P[480:])[0, 1] > 0.95
-    assert np.abs(of.predictions - Y[480:]).min() > 0.0
+    ((rows, predictions, folds),) = held
+    np.testing.assert_array_equal(rows, np.arange(600))
+    np.testing.assert_array_equal(np.bincount(folds), np.full(5, 120))
+    Z, prior = learner.map_.features(X), learner.map_.prior()
+    for fold in range(5):
+        learned_from = folds != fold
+        R = Z[learned_from].T @ Z[learned_from] + prior
+        w = np.linalg.solve(R, Z[learned_from].T @ y[learned_from])
+        np.testing.assert_allclose(predictions[~learned_from, 0], Z[~learned_from] @ w, atol=1e-6)
 
 
 def test_rows_that_no_search_has_seen_are_held_out_first():

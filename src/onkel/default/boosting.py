@@ -26,8 +26,10 @@ DEPTH = 6
 #: squared errors, log loss of two classes (targets 0 and 1), log loss of more (indicators)
 SQUARED, TWO, MORE = range(3)
 _MOST_BINS = 128
-# Rows and columns that a tree is grown by; rows are drawn anew for each _AT_ONCE trees.
-_SHARE, _MOST_ROWS, _MOST_COLUMNS, _AT_ONCE = 0.8, 8192, 32, 5
+# Rows and columns that a tree is grown by.
+_SHARE, _MOST_ROWS, _MOST_COLUMNS = 0.8, 8192, 32
+#: trees for which rows are drawn, and rows held out predicted, once
+AT_ONCE = 5
 # Added to Σ w h of a leaf, as a share of h at its largest.
 _PENALTY = 3.0
 _CURVATURE = (1.0, 0.25, 0.25)
@@ -44,6 +46,14 @@ class Trees(NamedTuple):
     cuts: np.ndarray
     values: np.ndarray
     base: np.ndarray
+
+    def sums(self, bins: np.ndarray, n_trees: int) -> np.ndarray:
+        """F (n, K) of rows ``bins`` (d, n), by the first ``n_trees``."""
+        F = np.tile(self.base, (bins.shape[1], 1))
+        leaf, bins = np.empty(bins.shape[1], np.uint8), np.ascontiguousarray(bins)
+        for t in range(n_trees):
+            add_tree(bins, self.columns[t], self.cuts[t], self.values[t], leaf, F)
+        return F
 
 
 class Binned(NamedTuple):
@@ -87,7 +97,10 @@ def boosted(
     rng: np.random.Generator,
     held: np.ndarray | None = None,
 ) -> tuple[Trees, np.ndarray]:
-    """Trees for targets Y (n, K), and F (n, K); no more than rows ``held`` out gain by."""
+    """Trees for targets Y (n, K), and the losses of rows ``held`` out before each AT_ONCE of them.
+
+    No more are added when these have not become less for a while.
+    """
     (d, n), K = rows.bins.shape, Y.shape[1]
     among = np.arange(n) if held is None else np.delete(np.arange(n), held)
     m = min(int(_SHARE * len(among)), _MOST_ROWS)
@@ -96,14 +109,13 @@ def boosted(
     columns, cuts = np.zeros((n_trees, DEPTH), np.int64), np.full((n_trees, DEPTH), _MOST_BINS)
     values = np.zeros((n_trees, 1 << DEPTH, K))
     leaf, penalty = np.empty(n, np.uint8), _PENALTY * _CURVATURE[loss]
-    best, best_loss, kept = 0, np.inf, F
+    losses: list[float] = []
     for t in range(n_trees):
-        if t % _AT_ONCE == 0:
+        if t % AT_ONCE == 0:
             if held is not None:
-                now = loss_of(F[held], Y[held], weight[held], loss)
-                if now < best_loss:
-                    best, best_loss, kept = t, now, F.copy()
-                elif t - best >= _PATIENCE:
+                losses.append(loss_of(F[held], Y[held], weight[held], loss))
+                if t - AT_ONCE * int(np.argmin(losses)) >= _PATIENCE:
+                    n_trees = t
                     break
             drawn = np.sort(rng.choice(among, m, replace=False))
             some = np.ascontiguousarray(rows.bins[:, drawn])
@@ -114,9 +126,7 @@ def boosted(
         choose(some, rows.counts, asked, of_drawn[1], r, _PENALTY, columns[t], cuts[t], leaf[:m])
         find_values(leaf[:m], g, h, penalty, rate, values[t])
         add_tree(rows.bins, columns[t], cuts[t], values[t], leaf, F)
-    if held is None:
-        best, kept = n_trees, F
-    return Trees(columns[:best], cuts[:best], values[:best], base), kept
+    return Trees(columns[:n_trees], cuts[:n_trees], values[:n_trees], base), np.array(losses)
 
 
 def _first(mean: np.ndarray, loss: int) -> np.ndarray:

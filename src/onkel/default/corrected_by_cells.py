@@ -28,9 +28,10 @@ import numpy as np
 from onkel.annotations import Matrix
 from onkel.default.bins import PairBins
 from onkel.default.cells import PairCells, learn_in_stages
+from onkel.default.held_out import HeldOut
 from onkel.default.linear_part import MOST, LinearPart
 from onkel.default.residuals import Residuals
-from onkel.default.tree_part import FEWEST_ROWS, HeldOut, TreePart
+from onkel.default.tree_part import FEWEST_ROWS, TreePart
 from onkel.errors import MergeError
 from onkel.explicit.model import ExplicitModel
 from onkel.losses import Loss
@@ -184,30 +185,18 @@ class CorrectedModel(ExplicitModel):
             return
         X, y, weight = self.warmup.rows()
         Y, n_landmarks = targets_of(y, self.n_outputs), self.map.n_components  # type: ignore[attr-defined]
-        held = self._held_out(X, Y, weight, searched)
-        if held is None:
-            return
         rng = np.random.default_rng([self.seed, len(X), 2])
+        if searched:
+            held = HeldOut.at_once(*self.map.predict_held_out(X, Y, weight))  # type: ignore[attr-defined]
+        elif self.map.search_steps and len(X) >= FEWEST_ROWS:  # type: ignore[attr-defined]
+            penalty = np.asarray(self.map.prior()) * ExactScalars.of(self.par).ridge
+            Z = np.asarray(self.map.features(X), np.float64)
+            held = HeldOut.by_least_squares(Z, Y, weight, penalty, rng)
+        else:
+            return
         with working(f"growing trees on all {len(X):,} rows kept"):
             self.trees = TreePart.grown(X, Y, weight, held, n_landmarks, rng, self._forgetting[0])
         self.undo_log.forget()
-
-    def _held_out(
-        self, X: np.ndarray, Y: np.ndarray, weight: np.ndarray, searched: bool
-    ) -> HeldOut | None:
-        """Rows that the landmarks were not fitted to, and their predictions.
-
-        Before there is a search, the last fifth of the rows, each predicted before it was learned.
-        """
-        if searched:
-            return HeldOut(*self.map.predict_held_out(X, Y, weight))  # type: ignore[attr-defined]
-        n = len(X)
-        if self.choice is None or not self.map.search_steps or n < FEWEST_ROWS:  # type: ignore[attr-defined]
-            return None
-        if self.choice.count != n:
-            return None
-        last = np.arange(n - n // 5, n)
-        return HeldOut(last, Y[last] - self.kept.residuals[last])
 
     @property
     def _forgetting(self) -> list[float]:

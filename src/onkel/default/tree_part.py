@@ -6,23 +6,27 @@ kept (:mod:`onkel.default.boosting`). A prediction p becomes
 
     p + a (t(x) - p),   a in [0, 1] the least-squares share of t - p in y - p.
 
-At first a comes from rows that neither the landmarks nor the trees were fitted to. Of classes, the
-chances of trees are so far from each other that all of a may be too much for the largest score: the
-quarter, half, three quarters or all of a is taken that makes the fewest mistakes on those rows. The
-trees are then grown once more from all rows, as many as those rows gained by; twice, and averaged,
-where they are few. Trees stay as they are while the model goes on learning. The share follows the
-rows that come, less its standard error, and remembers some thousands of them.
+At first a comes from rows that neither the landmarks nor the trees were fitted to: those that the
+last search held out, or, where there was no search, all rows in folds. They also say how many trees
+there are. The less they tell, the nearer a is to what it is on most data. Of numbers it is the
+share of least squares. Of classes that would be too much for the largest score, as the chances of
+trees are far from each other: a is where fewest mistakes are made, and near-ties are half mistakes.
+The trees are then grown once more from all rows, where they are few up to four times, and averaged.
+
+Trees stay as they are while the model goes on learning. The share follows the rows that come, less
+its standard error, and remembers some thousands of them; of classes as the same part of the share
+of least squares.
 """
 
 from __future__ import annotations
 
-from typing import ClassVar, NamedTuple, Self
+from typing import ClassVar, Self
 
 import numpy as np
 from scipy.special import expit, softmax
 
 from onkel.annotations import Matrix
-from onkel.default.boosting import DEPTH, MORE, SQUARED, TWO, Binned, Trees, boosted
+from onkel.default.boosting import AT_ONCE, DEPTH, MORE, SQUARED, TWO, Binned, Trees, boosted
 from onkel.default.cells import (
     AGREED,
     LEFT,
@@ -37,6 +41,7 @@ from onkel.default.cells import (
     share,
     share_left,
 )
+from onkel.default.held_out import HeldOut
 from onkel.merging import require_same
 from onkel.numerics.arrays import as_dense
 from onkel.numerics.jit import jit
@@ -48,23 +53,17 @@ FEWEST_ROWS = 256
 _MOST_TREES, _FEWEST_TREES, _NUMBERS = 1000, 16, 4
 # A tree's share of a step: larger where there are few trees, so that they come as far.
 _RATE, _TREES_TIMES_RATE, _LARGEST_RATE = 0.1, 40.0, 0.3
-# Few trees are grown so many times, and averaged.
-_MOST_TIMES = 2
-# Parts of the share that are tried for classes.
-_PARTS = (1.0, 0.75, 0.5, 0.25)
-# The variance of shares, before any row.
-_SHARES = 0.05
+# Few trees are grown so many times at most, and averaged.
+_MOST_TIMES = 4
+# The share before any row is known: its mean, and its variance among data sets. Of classes so many
+# mistakes, times the square of the distance, speak for the mean.
+_USUAL, _SHARES, _PULL = 0.4, 0.05, 40.0
+# Shares that are tried for classes, and the lead of the true class that is no near-tie.
+_TRIED, _LEAD = np.linspace(0.0, 1.0, 21), 0.05
 # The share's sums are those of about so many rows.
 _REMEMBERED = 8192
 # A class that came later: its chance is e to this, about.
 _NEVER = -30.0
-
-
-class HeldOut(NamedTuple):
-    """Rows, and their predictions (n, K) by landmarks that were not fitted to them."""
-
-    rows: np.ndarray
-    predictions: np.ndarray
 
 
 class TreePart(Stateful):
@@ -116,14 +115,19 @@ class TreePart(Stateful):
         T = part._begin(Y, weight)
         rate = min(max(_RATE, _TREES_TIMES_RATE / most), _LARGEST_RATE)
         of = rows, T, weight, part.loss
-        judged, F = boosted(*of, most, rate, rng, held.rows)
-        n_trees, R = len(judged.values), Y[held.rows] - held.predictions
-        S = part._linked(F[held.rows]) - held.predictions
-        part._begin_share(R, S, weight[held.rows])
+        places = held.parts()
+        runs = [boosted(*of, most, rate, rng, held.rows[some]) for some in places]
+        checks = min(len(losses) for _, losses in runs)
+        n_trees = AT_ONCE * int(np.argmin(sum(losses[:checks] for _, losses in runs)))
+        F = np.empty((len(held.rows), K))
+        for (trees, _), some in zip(runs, places, strict=True):
+            F[some] = trees.sums(rows.bins[:, held.rows[some]], n_trees)
+        S, w = part._linked(F) - held.predictions, weight[held.rows]
+        part._begin_share(Y[held.rows] - held.predictions, S, w)
+        if part.loss != SQUARED:
+            part._take_share(share_of_classes(held.predictions, S, Y[held.rows], w))
         if not n_trees or part.share == 0.0:
             return None
-        if part.loss != SQUARED:
-            part._choose_part(held.predictions, S, Y[held.rows], weight[held.rows])
         times = min(max(most // n_trees, 1), _MOST_TIMES)
         part._take([boosted(*of, n_trees, rate, rng)[0] for _ in range(times)], rows.edges)
         return part
@@ -143,27 +147,23 @@ class TreePart(Stateful):
     def _begin_share(self, R: np.ndarray, S: np.ndarray, weight: np.ndarray) -> None:
         """The share of corrections S in the residuals R, both (n, K).
 
-        The less certain it is, the nearer it is to 0: before these rows its variance was _SHARES.
+        The less certain it is, the nearer it is to _USUAL.
         """
         agreed, size = weight @ (R * S).sum(axis=1), weight @ (S**2).sum(axis=1)
         if size > 0.0:
             left = ((R - S * (agreed / size)) * S).sum(axis=1)
-            size += weight**2 @ left**2 / (size * _SHARES)
+            before = weight**2 @ left**2 / (size * _SHARES)
+            agreed, size = agreed + _USUAL * before, size + before
         self.sums[AGREED], self.sums[SIZE] = agreed, size
         self.sums[WHOLE] = weight @ (R**2).sum(axis=1)
         self.sums[LEFT] = weight @ ((R - share(self.sums) * S) ** 2).sum(axis=1)
         self.sums[ROWS] = len(R)
 
-    def _choose_part(self, P: np.ndarray, S: np.ndarray, Y: np.ndarray, weight: np.ndarray) -> None:
-        """The part of the share with the fewest mistakes; of several, the largest."""
-        a, mistakes = self.share, []
-        for part in _PARTS:
-            F = P + part * a * S
-            right = (
-                F * Y > 0.0 if F.shape[1] == 1 else (F.argmax(axis=1) == Y.argmax(axis=1))[:, None]
-            )
-            mistakes.append(float(weight @ ~right[:, 0]))
-        self.part = _PARTS[int(np.argmin(mistakes))]
+    def _take_share(self, a: float) -> None:
+        """Make a the part of the share of least squares, which is at least as large from now on."""
+        self.sums[AGREED] = max(self.sums[AGREED], a * self.sums[SIZE])
+        known = float(share(self.sums))
+        self.part = min(a / known, 1.0) if known > 0.0 else 0.0
 
     def _take(self, times: list[Trees], edges: list[np.ndarray]) -> None:
         """Keep all trees; their sum is the mean of those that were grown together."""
@@ -246,6 +246,22 @@ class TreePart(Stateful):
     def check_state(self, state: State, sizes: Sizes) -> None:
         fits = sizes["leaves"] == 1 << sizes["depth"]
         require(fits, f"values: has {sizes['leaves']} leaves after {sizes['depth']} questions")
+
+
+def share_of_classes(P: np.ndarray, S: np.ndarray, Y: np.ndarray, weight: np.ndarray) -> float:
+    """The share a of corrections S with the fewest mistakes of P + a S, all (n, K).
+
+    A row of which the true class leads by m counts as 1/(1 + e^(m/_LEAD)) of a mistake.
+    """
+    mistakes = []
+    for a in _TRIED:
+        F = P + a * S
+        if F.shape[1] == 1:
+            lead = (F * Y)[:, 0]
+        else:
+            lead = (F * Y).sum(axis=1) - np.where(Y > 0.0, -np.inf, F).max(axis=1)
+        mistakes.append(float(weight @ expit(-lead / _LEAD)) + _PULL * (a - _USUAL) ** 2)
+    return float(_TRIED[int(np.argmin(mistakes))])
 
 
 # Rows whose values are looked up tree by tree.
