@@ -19,6 +19,7 @@ model instead of a hundred trees; the test is the two-sample one of Bifet & Gava
 from __future__ import annotations
 
 import copy
+import math
 from typing import ClassVar, Self
 
 import numpy as np
@@ -215,6 +216,12 @@ class RestartingModel(Stateful):
     def work_of_fits(self, rows: int) -> WorkOfFits:
         """As of the model that predicts; challengers cannot be foreseen."""
         return self.current.work_of_fits(rows)
+
+    def rows_before_fit(self) -> float:
+        """As of all models; where one may take over or begin a search, the rest of the bin."""
+        decided = self.challenger is not None or self.waits_for_search
+        rest = BIN_ROWS - len(self.window) - 1 if decided and not self.fixed else math.inf
+        return min(rest, *(model.rows_before_fit() for model in self.models()))
 
     def consolidate(self) -> None:
         """The model that predicts fits once more on all rows it keeps."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import math
 from collections.abc import Generator
 from typing import ClassVar, Self
 
@@ -238,6 +239,13 @@ class ExplicitModel(Model):
             max(self.map.work_between(count, end, last)[1] - done, 0.0),
             self.map.work_of_last_fit(end) if end < last else 0.0,
         )
+
+    def rows_before_fit(self) -> float:
+        if self.warmup is None:
+            return math.inf
+        count = self.warmup.count
+        due, seen = self.map.next_fit(count, self.warmup.n_rows)
+        return max(min(seen, due - 1) - count, 0)
 
     def refit(self) -> None:
         if self.warmup is None:

@@ -161,6 +161,10 @@ class OnlineEstimator(BaseEstimator):
         """
         return self.model_.work_of_fits(rows) if self.__sklearn_is_fitted__() else WorkOfFits()
 
+    def rows_before_fit(self) -> float:
+        """Rows that can be learned before the next one that takes long: a part of a search, say."""
+        return self.model_.rows_before_fit() if self.__sklearn_is_fitted__() else 0.0
+
     @property
     def changes_(self) -> list[int]:
         """Rows learned at each restart after a change of the stream; most learners have none."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple, Self
 
 import numpy as np
@@ -285,6 +286,11 @@ class Model(Stateful):
     def work_of_fits(self, rows: int) -> WorkOfFits:
         """The work of fits so far, and of those to come with the next ``rows`` rows."""
         return WorkOfFits()
+
+    def rows_before_fit(self) -> float:
+        """Rows that can be learned before the next row with which a long fit, or a part of it, is
+        made."""
+        return math.inf
 
     def consolidate(self) -> None:
         """Fit once more on all rows that are kept, where that may help, and replay them."""

@@ -41,6 +41,10 @@ def _in_pipe(options: LiveOptions) -> int:
             raise ValueError(
                 f"--{name} is for a broker, such as kafka://host/topic; SOURCE is {options.source}"
             )
+    if options.rows_first and options.journal is not None:
+        raise ValueError(
+            "--rows-first: labels wait in memory, and --journal must lose none; leave one out"
+        )
     check_outputs(options.model, inputs=[options.source])
     sources = find_files(options.source)
     if len(sources) > 1:
@@ -62,6 +66,8 @@ def _at_broker(options: LiveOptions) -> int:
     from onkel.cli.live.broker import run
     from onkel.cli.outputs import check_outputs
 
+    if options.rows_first:
+        raise ValueError(f"--rows-first is for a pipe; SOURCE is {options.source}")
     check_outputs(options.model)
     never_wait()
     # a start takes the journal again, perhaps on other cores, and must round as before

@@ -88,6 +88,13 @@ class LiveOptions(EventOptions):
         Literal["jsonl", "csv"], of_run("Format of lines and answers.", "--format")
     ] = "jsonl"
     sep: Annotated[str, of_run("Separator of CSV.", "--sep", metavar="MARK")] = ","
+    rows_first: Annotated[
+        bool,
+        of_run(
+            "Whether rows are answered before labels that came earlier are learned.",
+            "--rows-first/--in-order",
+        ),
+    ] = False
     metrics_every: Annotated[
         float, of_run("Metrics on stderr; 0: none.", "--metrics-every", min=0, metavar="S")
     ] = 60.0

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from onkel.cli.console import as_json, say_line
 from onkel.cli.guarded import PIECE
 from onkel.cli.live.options import LiveOptions
+from onkel.cli.live.rows_first import RowsFirst
 from onkel.cli.signals import Interrupts
 from onkel.errors import JournalError
 from onkel.serve import notation
@@ -44,6 +45,7 @@ class Pipe:
         self._model, self._options, self._interrupts = model, options, interrupts
         self._source, self._out = source, out
         self._csv = _Csv(options, model) if options.format == "csv" else None
+        self._labels = RowsFirst(model) if options.rows_first else None
         self._rest = b""
         self._answers: list[bytes] = [] if self._csv is None else [self._csv.HEADER.encode()]
         self._n_lines = 0
@@ -55,15 +57,18 @@ class Pipe:
         """Run it; the exit status: 0, 1 if something could not be written, 128 + a signal."""
         ended = False
         while not (ended or self._interrupts.interrupted or self._broken):
-            # a signal ends a pipe, which wakes this
-            if select.select([self._source], [], [], self._time_left())[0]:
+            if self._has_data():
                 data = os.read(self._source, _READ)
                 ended = not data
                 self._take(data)
+            if self._labels:
+                self._clock.add(self._labels.learn())
             self._when_due()
         signal = self._interrupts.interrupted
         if self._rest and signal is None and not self._broken:
             self._take(b"\n")
+        while self._labels:
+            self._labels.learn()
         self._flush()
         saved = self._save()
         if signal is not None:
@@ -76,6 +81,14 @@ class Pipe:
         if signal is not None:
             return signal.status
         return 0 if saved and not self._broken else 1
+
+    def _has_data(self) -> bool:
+        """Whether rows have come; waits for them until something else is to be done."""
+        if self._labels and self._labels.is_full:
+            return False
+        # a signal ends a pipe, which wakes this
+        seconds = 0.0 if self._labels else self._time_left()
+        return bool(select.select([self._source], [], [], seconds)[0])
 
     def _time_left(self) -> float:
         """Seconds until something is due."""
@@ -112,8 +125,9 @@ class Pipe:
         durable = self._durable
         if not events or self._untaken:
             return
+        taken_by = self._model if self._labels is None else self._labels
         try:
-            answers = self._model.take_all(events) if durable is None else durable.take(events)
+            answers = taken_by.take_all(events) if durable is None else durable.take(events)
         except JournalError as error:
             self._untaken = True
             self._give_up(f"{error}; the lines since were neither answered nor learned")

@@ -1,0 +1,150 @@
+"""``onkel live --rows-first``: rows overtake the labels before them, and nothing is lost."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+import onkel
+from onkel.cli import app
+from onkel.cli.live import rows_first
+from onkel.cli.live.rows_first import RowsFirst
+from onkel.explicit.ahead import Ahead
+from onkel.explicit.model import ExplicitModel
+from onkel.serve import LiveModel
+
+pytestmark = pytest.mark.skipif(os.name != "posix", reason="pipes as POSIX has them")
+
+
+def _live(**how):
+    learner = onkel.make("pa", task="regression")
+    settings = {"missing": "auto", "dtype": "float64"}
+    return LiveModel(onkel.StreamModel(learner, settings=settings), **how)
+
+
+def _row(t, **more):
+    return {"id": t, "a": t % 7 + 0.5, "place": f"p{t % 3}", **more}
+
+
+def test_rows_are_answered_first_and_labels_are_learned_in_their_order():
+    said = []
+    live, alike = _live(say=said.append), _live(say=said.append)
+    first = RowsFirst(live)
+    events = [_row(0, y=1.0), *(_row(t, y=float(t % 5)) for t in range(1, 100)), _row(100)]
+    events += [{"id": 100, "y": 2.0}]
+    answers = list(first.take_all(events))
+    assert [answer["id"] for answer in answers] == list(range(101))
+    # the first label is learned before anything can be predicted, and no other was
+    assert [answer["model_rows"] for answer in answers] == [0] + [1] * 100
+    assert len(first) == 100
+    learned = 0
+    while first:
+        learned += first.learn()
+    assert learned == 100
+    for event in events:
+        alike.take(event)
+    assert not said
+    assert live.model.n_rows == alike.model.n_rows == 101
+    probe = [{"a": 0.1 * k, "place": f"p{k % 4}"} for k in range(50)]
+    assert live.model.predict(probe).tolist() == alike.model.predict(probe).tolist()
+
+
+def test_what_is_refused_takes_its_label_along():
+    said = []
+    live = _live(say=said.append)
+    first = RowsFirst(live)
+    events = [_row(0, y=1.0), _row(1), {"a": 1.0, "place": "p1", "y": 3.0}, _row(2, y=3.0)]
+    # row 1 waits for its label: another one of its name is refused with what it brings
+    events += [
+        "line 9: is no JSON",
+        {**_row(1), "y": 5.0},
+        {"id": 1, "y": 4.0},
+        {"id": 8, "y": 4.0},
+    ]
+    answers = list(first.take_all(events))
+    assert ["error" in answer for answer in answers] == [False, False, True, False, True, True]
+    while first:
+        first.learn()
+    assert live.model.n_rows == 3
+    assert live.counts["labels"] == 3
+    assert [line.split(":")[0].split()[0] for line in said] == ["refused"] * 3 + ["unknown"]
+    assert "needs an id" in said[0]
+
+
+@pytest.mark.parametrize("most", [1, 2, 10])
+def test_no_row_whose_label_has_come_is_forgotten(most, monkeypatch):
+    monkeypatch.setattr(rows_first, "_MOST_BEHIND", 7)
+    live = _live(say=pytest.fail, most=most)
+    first = RowsFirst(live)
+    answers = list(first.take_all([_row(t, y=float(t % 5)) for t in range(300)]))
+    assert len(answers) == 300
+    assert len(first) <= 7 + most
+    while first:
+        first.learn()
+    assert live.model.n_rows == 300
+    assert live.late.n_forgotten == 0
+
+
+def test_cheap_labels_make_no_part_of_a_long_fit(monkeypatch):
+    """`rows_before_fit` rows at once are learned without a fit; the row after them has one."""
+    fits = []
+    for of, name in ((Ahead, "advance"), (ExplicitModel, "refit")):
+        own = getattr(of, name)
+        monkeypatch.setattr(of, name, lambda *given, own=own: (fits.append(1), own(*given))[1])
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-1.0, 1.0, (2200, 3))
+    X[1500:, 0] += 5.0
+    y = np.sin(5.0 * X[:, 0]) * X[:, 1]
+    y[1500:] += 10.0
+    learner = onkel.make("okl", task="regression", n_components=30, random_state=0)
+    start, dear = 0, 0
+    while start < len(X):
+        n = min(learner.rows_before_fit(), 64)
+        rows = slice(start, start + int(max(n, 1)))
+        before = len(fits)
+        learner.partial_fit(X[rows], y[rows])
+        assert not n or len(fits) == before
+        start, dear = rows.stop, dear + (n == 0)
+    # most of the rows that search or fit come one by one
+    assert 100 < dear < 1100
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["TERM", "INT"])
+def test_what_was_answered_is_learned_when_a_signal_comes(tmp_path, name):
+    path, rng = tmp_path / "m.onkel", random.Random(name)
+    args = [sys.executable, "-m", "onkel", "live", path, "--task", "regression", "--rows-first"]
+    process = subprocess.Popen(
+        [*args, "--set", "n_components=50"],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, bufsize=0,
+    )  # fmt: skip
+    rows = [json.dumps(_row(t, y=float(t % 7))).encode() + b"\n" for t in range(3000)]
+    process.stdin.write(rows[0])
+    answers = [process.stdout.readline()]
+    process.stdin.write(b"".join(rows[1:400]))
+    time.sleep(rng.uniform(0.0, 1.0))
+    process.send_signal(signal.Signals[f"SIG{name}"])
+    out, err = process.communicate(timeout=100)
+    answers += out.splitlines()
+    assert onkel.load(path).n_rows == len(answers), err
+    assert f"{len(answers)} rows learned" in err.decode()
+    assert [json.loads(line)["id"] for line in answers] == list(range(len(answers)))
+
+
+def test_a_journal_and_brokers_are_refused(tmp_path):
+    how = ["live", str(tmp_path / "m.onkel"), "--task", "regression", "--rows-first"]
+    for more, why in ((["--journal", str(tmp_path / "j")], "--journal must lose none"),
+                      (["kafka://h/t", "--out", "o"], "is for a pipe")):  # fmt: skip
+        found = CliRunner().invoke(app, [*how, *more])
+        assert found.exit_code == 2
+        assert why in found.stderr
+    assert not list(tmp_path.iterdir())
