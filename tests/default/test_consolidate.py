@@ -143,8 +143,8 @@ def test_own_widths_must_be_better_by_a_standard_error(monkeypatch):
     start = [Landmarks(X[:30], np.full(3, -1.0), np.log(0.01))]
     climbed, climb = [], search.climb
 
-    def kept(*args):
-        found = yield from climb(*args)
+    def kept(*args, **more):
+        found = yield from climb(*args, **more)
         climbed.append(found)
         return found
 

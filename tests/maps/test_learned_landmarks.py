@@ -366,6 +366,29 @@ def test_the_last_search_finds_what_no_climb_reaches():
     assert errors[1] < 0.7 * errors[0]
 
 
+def test_a_climb_that_will_not_beat_another_ends_early():
+    X, Y, weight = toy(350)
+    start = ev.Landmarks(X[:30], np.full(4, np.log(0.2)), np.log(0.01))
+    learn, judge = (Rows(X[of], Y[of], weight[of]) for of in (slice(70, None), slice(70)))
+    rows = SearchedRows(learn, judge, 30)
+    whole, _ = finished(climb(start, rows, 48))
+    started = finished(judged(start, finished(rows.sums(start)), rows)).error
+    steps, sums = [], rows.sums
+
+    def counted(at):
+        steps.append(at)
+        return sums(at)
+
+    rows.sums = counted
+    # what is better already goes on
+    same, _ = finished(climb(start, rows, 48, to_beat=started))
+    np.testing.assert_array_equal(same.S, whole.S)
+    n_steps = len(steps)
+    finished(climb(start, rows, 48, to_beat=-10.0 * started))
+    assert n_steps > 25
+    assert len(steps) - n_steps == 13
+
+
 def test_a_climb_ends_at_the_check_that_decides():
     X, Y, weight = toy(350)
     start = ev.Landmarks(X[:30], np.full(4, np.log(0.2)), np.log(0.01))

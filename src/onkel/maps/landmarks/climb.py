@@ -64,6 +64,9 @@ def _tried(
 _CHECK_EVERY = 6
 _PATIENCE = 2
 _SMALLER = 0.3
+# A climb that should beat another ends where it would not, even if it gained so many times as much
+# as in as many checks before.
+_MAY_GAIN = 2.0
 # In the second half of a search steps shrink, down to this share; a check there without improvement
 # ends it.
 _LAST_SIZE = 0.05
@@ -108,13 +111,16 @@ def climb(
     sums: Sums | None = None,
     check_every: int = _CHECK_EVERY,
     decided: Callable[[np.ndarray], bool] | None = None,
+    to_beat: float = np.inf,
 ) -> Generator[bool, None, tuple[Landmarks, np.ndarray]]:
     """The best point on the way, and its squared errors (n,) on the rows held out.
 
     ``sums``: those of the first point, if known. The climb ends at a check after which these errors
-    are all that is wanted: where ``decided`` of them is true.
+    are all that is wanted: where ``decided`` of them is true. It also ends where their sum will
+    hardly get below ``to_beat``.
     """
     best, errors, best_error, best_step = at, np.empty(0), np.inf, 0
+    before: list[float] = []
     adam, size = _Adam(), 1.0
     for step in range(steps + 1):
         if step or sums is None:
@@ -123,6 +129,11 @@ def climb(
         factor = None
         if step % check_every == 0 or step == steps:
             at, squares, error, factor = yield from judged(at, sums, rows)
+            before.append(min(error, best_error))
+            gained = before[-1 - _PATIENCE] - before[-1] if len(before) > _PATIENCE else np.inf
+            if before[-1] - _MAY_GAIN * gained > to_beat:
+                # what it has found is not wanted
+                break
             if error < best_error:
                 best, errors, best_error, best_step = at, squares, error, step
             elif 2 * step > steps:

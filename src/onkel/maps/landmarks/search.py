@@ -259,7 +259,8 @@ def _climb_again(
     now = yield from judged(found, sums, rows)
     renewed = _renewed(now, sums, rows, rng)
     yield True
-    other, errors = yield from climb(renewed, rows, _steps_again(steps))
+    steps, beaten = _steps_again(steps), float(now.errors.sum())
+    other, errors = yield from climb(renewed, rows, steps, to_beat=beaten)
     return other if _better(errors, now.errors, 0.0) else found
 
 
