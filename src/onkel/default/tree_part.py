@@ -11,7 +11,7 @@ last search held out, or, where there was no search, all rows in folds. They als
 there are. The less they tell, the nearer a is to what it is on most data. Of numbers it is the
 share of least squares. Of classes that would be too much for the largest score, as the chances of
 trees are far from each other: a is where fewest mistakes are made, and near-ties are half mistakes.
-The trees are then grown once more from all rows, where they are few up to four times, and averaged.
+The trees are then grown once more from all rows: the fewer they are, the more times, and averaged.
 
 Trees stay as they are while the model goes on learning. The share follows the rows that come, less
 its standard error, and remembers some thousands of them; of classes as the same part of the share
@@ -53,8 +53,8 @@ FEWEST_ROWS = 256
 _MOST_TREES, _FEWEST_TREES, _NUMBERS = 1000, 16, 4
 # A tree's share of a step: larger where there are few trees, so that they come as far.
 _RATE, _TREES_TIMES_RATE, _LARGEST_RATE = 0.1, 40.0, 0.3
-# Few trees are grown so many times at most, and averaged.
-_MOST_TIMES = 4
+# Trees are grown so many times at most, and averaged, while they are no more than so many together.
+_MOST_TIMES, _TOGETHER = 4, 1500
 # The share before any row is known: its mean, and its variance among data sets. Of classes so many
 # mistakes, times the square of the distance, speak for the mean.
 _USUAL, _SHARES, _PULL = 0.4, 0.05, 40.0
@@ -108,7 +108,8 @@ class TreePart(Stateful):
     ) -> Self | None:
         """Trees for rows X (n, d) and targets Y (n, K); None where they would not help."""
         K, weight = Y.shape[1], weight / weight.mean()
-        most = min(_NUMBERS * n_landmarks**2 // (K << DEPTH), _MOST_TREES)
+        fitting = _NUMBERS * n_landmarks**2 // (K << DEPTH)
+        most = min(fitting, _MOST_TREES)
         if most < _FEWEST_TREES:
             return None
         part, rows = cls(K, forgetting), Binned.of(X)
@@ -128,7 +129,7 @@ class TreePart(Stateful):
             part._take_share(share_of_classes(held.predictions, S, Y[held.rows], w))
         if not n_trees or part.share == 0.0:
             return None
-        times = min(max(most // n_trees, 1), _MOST_TIMES)
+        times = min(max(min(fitting, _TOGETHER) // n_trees, 1), _MOST_TIMES)
         part._take([boosted(*of, n_trees, rate, rng)[0] for _ in range(times)], rows.edges)
         return part
 
