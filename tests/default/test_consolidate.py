@@ -13,6 +13,7 @@ from typer.testing import CliRunner
 import onkel
 from onkel import OnlineKernelClassifier, OnlineKernelRegressor, StreamModel
 from onkel.cli import app
+from onkel.default.cells import share
 from onkel.learners import FOGDRegressor
 from onkel.maps.landmarks import learned, search
 from onkel.maps.landmarks.evidence import Landmarks
@@ -49,6 +50,18 @@ def test_rows_never_seen_are_predicted_better(before, after):
         return np.mean((model.predict(X) - y) ** 2)
 
     assert error(after) < 0.8 * error(before)
+
+
+@pytest.mark.compiled
+def test_cells_that_forget_correct_nothing_and_the_others_stay(before, after):
+    first, *later = before.model_.stages
+    np.testing.assert_array_equal(after.model_.stages[0].W, first.W)
+    for stage, known in zip(after.model_.stages[1:], later, strict=True):
+        assert known.W.any()
+        assert not stage.W.any()
+        assert stage.left == 1.0
+        assert share(stage.sums) == 0.0
+        np.testing.assert_array_equal(stage.V, known.V)
 
 
 @pytest.mark.compiled

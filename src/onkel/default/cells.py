@@ -85,6 +85,11 @@ class PairCells(Stateful):
         """Squared residuals after the correction, as a share of those before, over all rows."""
         return share_left(self.sums)
 
+    def withdraw(self) -> None:
+        """Correct nothing for now: s = 0, and it has to prove right anew, as slowly as before."""
+        self.W, self.sums = np.zeros_like(self.W), self.sums.copy()
+        self.sums[AGREED], self.sums[LEFT] = 0.0, self.sums[WHOLE]
+
     def add_output(self, position: int) -> None:
         """Make room for a class; one output of targets ±1 becomes two indicators."""
         self.W = residuals_with_class(self.W, position)

@@ -183,6 +183,10 @@ class CorrectedModel(ExplicitModel):
         super().consolidate()
         if self.warmup is None:
             return
+        if searched and self._chosen_stage == _LATE:
+            # these follow the last residuals of the former fit
+            for stage in self.stages[1:_LATE]:
+                stage.withdraw()
         X, y, weight = self.warmup.rows()
         Y, n_landmarks = targets_of(y, self.n_outputs), self.map.n_components  # type: ignore[attr-defined]
         rng = np.random.default_rng([self.seed, len(X), 2])

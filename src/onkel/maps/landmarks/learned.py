@@ -292,8 +292,8 @@ class LearnedLandmarks(FitSchedule):
         of, _ = self._last_split(len(X))
         middle, fitted = np.average(Y, axis=0, weights=weight), self._fitted
         predicted = predict_held_out(fitted.at, of, X, Y - middle, weight, fitted.units)
-        unseen = np.count_nonzero(of.held >= self._seen_before)
-        kept = slice(unseen if unseen >= _ENOUGH_UNSEEN else None)
+        unseen = of.held >= self._seen_before
+        kept = unseen if np.count_nonzero(unseen) >= _ENOUGH_UNSEEN else slice(None)
         return of.held[kept], (predicted + middle)[kept]
 
     def _learns_widths(self, due: int) -> bool:

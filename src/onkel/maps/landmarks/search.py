@@ -59,15 +59,18 @@ class Split(NamedTuple):
     learned: np.ndarray
 
 
-def split(n: int, rng: np.random.Generator, seen: int = 0) -> Split:
+def split(n: int, rng: np.random.Generator, seen: int | None = None) -> Split:
     """A split of n rows at random.
 
-    Where earlier searches have ``seen`` so many, later rows are held out first: the landmarks that
-    the search begins with were not fitted to them.
+    For a last search ``seen`` says how many rows those before it have seen. Half of the rows held
+    out are then the last ones: what comes next may differ from what came. The other half are first
+    those that no search has seen: the landmarks that it begins with were not fitted to them.
     """
-    order = rng.permutation(n)
-    order = np.concatenate([order[order >= seen], order[order < seen]]) if seen else order
-    held = _held_out(n)
+    order, held = rng.permutation(n), _held_out(n)
+    if seen is not None:
+        last = order >= n - held // 2
+        new = ~last & (order >= seen)
+        order = np.concatenate([order[last], order[new], order[~last & ~new]])
     return Split(order[:held], order[held:MOST_ROWS])
 
 
