@@ -139,7 +139,8 @@ def test_predictions_are_those_of_the_trees_that_were_grown(loss, monkeypatch):
     X, Y, _, part = part_of(loss)
     bins = Binned.of(X).bins
     F = np.mean([trees.sums(bins, len(trees.values)) for trees in grown[1:]], axis=0)
-    assert len(grown) > 2
+    # again as often as 1 500 trees allow, or four times
+    assert len(grown) - 1 == min(1500 // len(grown[1].values), 4)
     expected = part.middle + part.scale * F
     if loss != SQUARED:
         expected = 2.0 * expit(F) - 1.0 if loss == TWO else softmax(F, axis=1)

@@ -54,7 +54,7 @@ _MOST_TREES, _FEWEST_TREES, _NUMBERS = 1000, 16, 4
 # A tree's share of a step: larger where there are few trees, so that they come as far.
 _RATE, _TREES_TIMES_RATE, _LARGEST_RATE = 0.1, 40.0, 0.3
 # Trees are grown so many times at most, and averaged, while they are no more than so many together.
-_MOST_TIMES, _TOGETHER = 4, 1500
+_MOST_TIMES, _MOST_AVERAGED = 4, 1500
 # The share before any row is known: its mean, and its variance among data sets. Of classes so many
 # mistakes, times the square of the distance, speak for the mean.
 _USUAL, _SHARES, _PULL = 0.4, 0.05, 40.0
@@ -129,7 +129,7 @@ class TreePart(Stateful):
             part._take_share(share_of_classes(held.predictions, S, Y[held.rows], w))
         if not n_trees or part.share == 0.0:
             return None
-        times = min(max(min(fitting, _TOGETHER) // n_trees, 1), _MOST_TIMES)
+        times = min(max(min(fitting, _MOST_AVERAGED) // n_trees, 1), _MOST_TIMES)
         part._take([boosted(*of, n_trees, rate, rng)[0] for _ in range(times)], rows.edges)
         return part
 
