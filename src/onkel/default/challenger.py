@@ -27,14 +27,17 @@ import numpy as np
 from onkel.annotations import Matrix
 from onkel.default.compute_budget import ComputeBudget, postpones_search
 from onkel.default.loss_window import BIN_ROWS, Comparison, LossHistory, LossWindow
+from onkel.default.rows_before import RowsBefore
 from onkel.errors import MergeError
 from onkel.explicit.model import ExplicitModel
 from onkel.losses import Loss
 from onkel.maps.base import FeatureMap
 from onkel.merging import require_same
 from onkel.model.contract import WorkOfFits
+from onkel.model.warmup import Warmup
 from onkel.numerics.arrays import targets_of
 from onkel.rules.base import Rule, RuleKind
+from onkel.rules.second_order import ExactScalars
 from onkel.state import Array, Fields, Flag, Part, Sizes, State, Stateful, Whole, require
 
 _CHANGES_KEPT = 64
@@ -60,6 +63,7 @@ class RestartingModel(Stateful):
         "history": Part(),
         "window": Part(),
         "comparison": Part(),
+        "before": Part(lambda model: model._no_rows(), anew=True, optional=True),
     }
 
     def __init__(
@@ -91,6 +95,8 @@ class RestartingModel(Stateful):
         self.alarmed: bool = False
         #: whether a new column still waits for its challenger, which the budget did not cover
         self.column_waits: bool = False
+        #: rows of the models before, for the last fit
+        self.before: RowsBefore | None = None
         #: whether the model stays, whatever the losses: parts of a stream are to be merged
         self.fixed: bool = False
 
@@ -170,6 +176,7 @@ class RestartingModel(Stateful):
             self.comparison.add(losses)
             taken = self.comparison.better()
             if taken:
+                self._keep_rows(self.challenger.warmup)
                 self.current, self.challenger = self.challenger, None
                 self.history, self.column_waits = LossHistory(), False
                 self.n_changes += 1
@@ -183,6 +190,16 @@ class RestartingModel(Stateful):
         if self.waits_for_search:
             self.budget.search(self.current)
         return taken
+
+    def _keep_rows(self, of_new: Warmup | None) -> None:
+        """Keep some of the rows that only the models before the new one have learned."""
+        if of_new is not None and postpones_search(self.unfitted):
+            began, size = self.n_bins * BIN_ROWS - of_new.count, self.unfitted.warmup_rows()
+            before = self.before or self._no_rows()
+            self.before = before.followed(self.current.warmup, began, size, self.seed)
+
+    def _no_rows(self) -> RowsBefore:
+        return RowsBefore(self.unfitted.n_features_in_, self.unfitted.dtype_)
 
     @property
     def waits_for_search(self) -> bool:
@@ -224,8 +241,14 @@ class RestartingModel(Stateful):
         return min(rest, *(model.rows_before_fit() for model in self.models()))
 
     def consolidate(self) -> None:
-        """The model that predicts fits once more on all rows it keeps."""
-        self.current.consolidate()
+        """The model that predicts fits once more on all rows it keeps, or on those before, too."""
+        model, own = self.current, self.current.warmup
+        if own is not None and self.before is not None and model.ready:
+            penalty = np.asarray(model.map.prior()) * ExactScalars.of(model.par).ridge
+            if self.before.tell(own, model.map.features, penalty, self.n_outputs):
+                model.warmup = self.before.and_own(own, self.seed)
+        model.consolidate()
+        model.warmup = own
 
     # ---- what a single model has, too ----------------------------------------------------------
 
@@ -274,6 +297,8 @@ class RestartingModel(Stateful):
 
     def add_output(self, position: int) -> None:
         """Make room for a class with zero scores at ``position``."""
+        if self.before is not None:
+            self.before.add_class(position, from_signs=self.n_outputs == 1)
         for model in self.models():
             model.add_output(position)
         self.n_outputs = self.current.n_outputs
@@ -283,7 +308,7 @@ class RestartingModel(Stateful):
         if self.fixed:
             self.widen(n)
             return
-        self.unfitted.add_columns(n)
+        self._widen_rows(n)
         for model in self.models():
             model.add_columns(n)
         if all(model.ready and model.warmup is None for model in self.models()):
@@ -291,9 +316,14 @@ class RestartingModel(Stateful):
 
     def widen(self, n: int) -> None:
         """Take rows with n columns more, and go on."""
-        self.unfitted.add_columns(n)
+        self._widen_rows(n)
         for model in self.models():
             model.widen(n)
+
+    def _widen_rows(self, n: int) -> None:
+        self.unfitted.add_columns(n)
+        if self.before is not None:
+            self.before.add_columns(n)
 
     # ---- models of several parts ---------------------------------------------------------------
 
@@ -301,7 +331,7 @@ class RestartingModel(Stateful):
         """Keep the model that predicts: no other begins from now on."""
         self.current.fix_map()
         self.fixed = True
-        self.challenger, self.history = None, LossHistory()
+        self.challenger, self.before, self.history = None, None, LossHistory()
         self.window, self.comparison = LossWindow(), Comparison()
 
     def require_alike(self, other: Self) -> None:
