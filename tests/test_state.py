@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from onkel.errors import ModelFileError
-from onkel.state import (
+from onkel.fields import (
     Array,
     Column,
     Field,
@@ -17,17 +17,15 @@ from onkel.state import (
     Group,
     Like,
     Listed,
-    Made,
     Named,
     Number,
-    Part,
-    Stateful,
     Text,
     Whole,
     inside,
     nbytes,
     require,
 )
+from onkel.state import Made, Part, Stateful
 
 
 class Past(NamedTuple):

@@ -10,25 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
-from onkel.fields import PLAIN as PLAIN
-from onkel.fields import Array as Array
-from onkel.fields import Column as Column
-from onkel.fields import Field as Field
-from onkel.fields import Fields as Fields
-from onkel.fields import Flag as Flag
-from onkel.fields import Group as Group
-from onkel.fields import Like as Like
-from onkel.fields import Listed as Listed
-from onkel.fields import Named as Named
-from onkel.fields import Number as Number
-from onkel.fields import Sizes as Sizes
-from onkel.fields import State as State
-from onkel.fields import Text as Text
-from onkel.fields import Whole as Whole
-from onkel.fields import check as check
-from onkel.fields import inside as inside
-from onkel.fields import nbytes as nbytes
-from onkel.fields import require as require
+from onkel.fields import Field, Fields, Like, Sizes, State, check, inside, require
 
 
 @dataclass(frozen=True)

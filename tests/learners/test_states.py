@@ -78,5 +78,5 @@ def test_learning_changes_no_state_of_a_pipeline(name, task):
 def test_bytes_are_those_of_the_state(name, task):
     X, y = _stream(task)
     learner = _new(name, task).partial_fit(X, y)
-    memory = 0 if learner.memory_ is None else onkel.state.nbytes(learner.memory_.get_state())
-    assert learner.nbytes_ == memory + onkel.state.nbytes(learner.model_.get_state())
+    memory = 0 if learner.memory_ is None else onkel.fields.nbytes(learner.memory_.get_state())
+    assert learner.nbytes_ == memory + onkel.fields.nbytes(learner.model_.get_state())

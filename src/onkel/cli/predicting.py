@@ -17,8 +17,8 @@ from onkel.evaluation.growing_curve import Marks
 from onkel.evaluation.learner import link_of
 from onkel.evaluation.result import PrequentialResult
 from onkel.evaluation.tally import Tally
+from onkel.fields import State
 from onkel.learners.predictions import Predictions, joined
-from onkel.state import State
 from onkel.streams import Block
 from onkel.streams.blocks import rows_of
 

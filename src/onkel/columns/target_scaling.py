@@ -8,7 +8,8 @@ import numpy as np
 
 from onkel.annotations import ArrayLike
 from onkel.errors import DataError
-from onkel.state import Fields, Number, Sizes, State, Stateful, Text, Whole, require
+from onkel.fields import Fields, Number, Sizes, State, Text, Whole, require
+from onkel.state import Stateful
 
 LARGEST = 1e150
 """Squares of larger numbers are not finite."""

@@ -13,7 +13,7 @@ import numpy as np
 from onkel.columns.failures import shorten
 from onkel.columns.notation import is_missing
 from onkel.errors import DataError
-from onkel.state import State
+from onkel.fields import State
 
 Row = dict[Hashable, Any]
 

@@ -7,8 +7,9 @@ from typing import ClassVar
 
 import numpy as np
 
+from onkel.fields import Array, Fields, Flag, State, require
 from onkel.maps.landmarks.indicators import groups_of, in_groups
-from onkel.state import Array, Fields, Flag, State, Stateful, require
+from onkel.state import Stateful
 
 # 16 columns make 136 cells a row, which take 3 µs.
 _MOST_COLUMNS = 16

@@ -28,9 +28,10 @@ from typing import ClassVar
 import numpy as np
 from scipy.special import expit, softmax
 
+from onkel.fields import Array, Fields, State, require
 from onkel.losses import sigmoid
 from onkel.numerics.jit import jit, jit_inline
-from onkel.state import Array, Fields, State, Stateful, require
+from onkel.state import Stateful
 
 #: scores far outside of the targets' range are clipped: they say no more than this
 LARGEST = 10.0

@@ -27,10 +27,11 @@ import numpy as np
 
 from onkel.annotations import Matrix
 from onkel.default.bins import PairBins
+from onkel.fields import Array, Fields, Sizes, require
 from onkel.merging import joined
 from onkel.numerics.arrays import as_dense, inserted
 from onkel.numerics.jit import jit, jit_called
-from onkel.state import Array, Fields, Part, Sizes, Stateful, require
+from onkel.state import Part, Stateful
 
 #: places in the sums: Σ⟨r, s⟩ and √(Σ⟨r, s⟩²), Σ‖s‖², Σ‖r‖², Σ‖r - a s‖², rows
 AGREED, DOUBT, SIZE, WHOLE, LEFT, ROWS = range(6)

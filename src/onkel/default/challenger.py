@@ -30,6 +30,7 @@ from onkel.default.loss_window import BIN_ROWS, Comparison, LossHistory, LossWin
 from onkel.default.rows_before import RowsBefore
 from onkel.errors import MergeError
 from onkel.explicit.model import ExplicitModel
+from onkel.fields import Array, Fields, Flag, Sizes, State, Whole, require
 from onkel.losses import Loss
 from onkel.maps.base import FeatureMap
 from onkel.merging import require_same
@@ -38,7 +39,7 @@ from onkel.model.warmup import Warmup
 from onkel.numerics.arrays import targets_of
 from onkel.rules.base import Rule, RuleKind
 from onkel.rules.second_order import ExactScalars
-from onkel.state import Array, Fields, Flag, Part, Sizes, State, Stateful, Whole, require
+from onkel.state import Part, Stateful
 
 _CHANGES_KEPT = 64
 

@@ -15,8 +15,9 @@ from typing import ClassVar
 
 from onkel.default.loss_window import BIN_ROWS, PATIENCE
 from onkel.explicit.model import ExplicitModel
+from onkel.fields import Fields, Whole
 from onkel.maps.base import FeatureMap
-from onkel.state import Fields, Stateful, Whole
+from onkel.state import Stateful
 
 # The share of the budget that searches may take.
 _FOR_SEARCHES = 0.75

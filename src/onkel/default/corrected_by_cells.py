@@ -34,6 +34,7 @@ from onkel.default.residuals import Residuals
 from onkel.default.tree_part import FEWEST_ROWS, TreePart
 from onkel.errors import MergeError
 from onkel.explicit.model import ExplicitModel
+from onkel.fields import Fields, require
 from onkel.losses import Loss
 from onkel.maps.base import FeatureMap
 from onkel.maps.landmarks.fitted import Units
@@ -43,7 +44,7 @@ from onkel.numerics.arrays import as_dense, end_of_counted, next_power_of_two, t
 from onkel.numerics.notices import working
 from onkel.rules.base import Rule
 from onkel.rules.second_order import ExactScalars
-from onkel.state import Fields, Part, require
+from onkel.state import Part
 
 # Columns and bins are chosen after so many rows, and again at every power of two up to the last.
 _FIRST_ROWS, _LAST_ROWS = 64, 1024

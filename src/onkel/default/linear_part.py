@@ -38,12 +38,13 @@ from onkel.default.cells import (
     share,
     share_left,
 )
+from onkel.fields import Array, Fields, Number, Sizes, State, Whole, require
 from onkel.maps.landmarks.fitted import OF_UNITS, TailCurves, Units
 from onkel.merging import joined, require_same
 from onkel.numerics.arrays import as_dense
 from onkel.numerics.in_steps import finished
 from onkel.numerics.linalg import add_gram, cholesky_upper
-from onkel.state import Array, Fields, Number, Sizes, State, Stateful, Whole, require
+from onkel.state import Stateful
 
 #: columns, as a multiple of the landmarks, up to which the matrix of all pairs is kept
 MOST = 4

@@ -10,8 +10,9 @@ from typing import ClassVar
 
 import numpy as np
 
+from onkel.fields import Array, Fields, Whole, require
 from onkel.numerics.arrays import end_of_counted
-from onkel.state import Array, Fields, Stateful, Whole, require
+from onkel.state import Stateful
 
 #: rows of a bin
 BIN_ROWS = 64

@@ -20,9 +20,10 @@ import scipy.sparse as sp
 from scipy.special import expit, logit
 
 from onkel.annotations import Matrix
+from onkel.fields import Fields, Number, Sizes, State, Whole, require
 from onkel.memory import ClassMemory, Experts, Gain, LastClass, ValueMemory
 from onkel.numerics.arrays import end_of_counted
-from onkel.state import Fields, Number, Part, Sizes, State, Stateful, Whole, require
+from onkel.state import Part, Stateful
 
 # Probabilities keep this far from 0 and 1 before they are turned into log-odds.
 _SURE = 1e-9

@@ -7,8 +7,9 @@ from typing import ClassVar
 import numpy as np
 
 from onkel.default.cells import residuals_with_class
+from onkel.fields import Array, Fields, Sizes, State
 from onkel.numerics.arrays import inserted
-from onkel.state import Array, Fields, Sizes, State, Stateful
+from onkel.state import Stateful
 
 
 class Residuals(Stateful):

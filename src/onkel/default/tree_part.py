@@ -42,10 +42,11 @@ from onkel.default.cells import (
     share_left,
 )
 from onkel.default.held_out import HeldOut
+from onkel.fields import Array, Fields, Number, Sizes, State, Whole, require
 from onkel.merging import require_same
 from onkel.numerics.arrays import as_dense
 from onkel.numerics.jit import jit
-from onkel.state import Array, Fields, Number, Sizes, State, Stateful, Whole, require
+from onkel.state import Stateful
 
 #: fewer rows grow no trees
 FEWEST_ROWS = 256

@@ -14,8 +14,8 @@ from onkel.distributed.partitions import Part, client_or_default, dask, head, pa
 from onkel.distributed.reports import Learned, PartReport
 from onkel.distributed.tasks import Plan, Sample, learn_part, learn_sample, merge_parts, next_sample
 from onkel.errors import DataError, MergeError
+from onkel.fields import nbytes
 from onkel.pipeline import StreamModel
-from onkel.state import nbytes
 
 if TYPE_CHECKING:
     from distributed import Client

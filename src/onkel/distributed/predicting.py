@@ -11,11 +11,11 @@ from onkel.distributed.partitions import FilePart, client_or_default, dask, part
 from onkel.distributed.reports import PartReport, Predicted
 from onkel.distributed.tasks import CANNOT_BE_READ, unreadable
 from onkel.errors import NoRowsError
+from onkel.fields import State
 from onkel.metrics import Score
 from onkel.persistence.atomic import atomic_file
 from onkel.pipeline import StreamModel
 from onkel.pipeline.rows import reading_to_predict
-from onkel.state import State
 from onkel.streams import open_stream
 
 if TYPE_CHECKING:

@@ -20,10 +20,10 @@ from onkel.columns.failures import damaged
 from onkel.distributed.partitions import FilePart
 from onkel.distributed.reports import PartReport
 from onkel.errors import DataError, NoRowsError
+from onkel.fields import State
 from onkel.metrics import Score
 from onkel.pipeline import StreamModel
 from onkel.pipeline.rows import left_out
-from onkel.state import State
 from onkel.streams import Block, Reading, Stream, open_stream
 from onkel.streams.blocks import concat, rows_of
 

@@ -13,8 +13,9 @@ from typing import ClassVar
 
 import numpy as np
 
+from onkel.fields import Array, Fields, Number, Sizes, State, Whole, require
 from onkel.numerics.jit import jit
-from onkel.state import Array, Fields, Number, Sizes, State, Stateful, Whole, require
+from onkel.state import Stateful
 
 #: of each task: the most common label or mean, then the last label
 NAMES = {"classification": ("majority", "last class"), "regression": ("mean", "last value")}

@@ -6,9 +6,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from onkel.fields import Array, Fields, Whole
 from onkel.intervals import ClassSets, Intervals
 from onkel.intervals.score import IntervalScore
-from onkel.state import Array, Fields, Part, Stateful, Whole
+from onkel.state import Part, Stateful
 
 #: the last rows that are kept for a picture
 _LAST = 200

@@ -9,12 +9,13 @@ from typing import Any, ClassVar
 import numpy as np
 
 from onkel.errors import DataError
+from onkel.fields import Fields, Number, Whole, require
 from onkel.learners.checking import by_group
 from onkel.parameters import is_whole
 from onkel.pipeline import StreamModel
 from onkel.pipeline.label_queue import LabelQueue, Waiting
 from onkel.pipeline.statistics import is_fitted
-from onkel.state import Fields, Made, Number, Stateful, Whole, require
+from onkel.state import Made, Stateful
 from onkel.streams import Block
 from onkel.streams.blocks import rows_of
 

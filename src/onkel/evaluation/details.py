@@ -11,9 +11,10 @@ import numpy as np
 from onkel.evaluation.baselines import Baselines
 from onkel.evaluation.bounds import RunBounds
 from onkel.evaluation.class_details import ClassCounts, Labels, Probabilities, Ranking
+from onkel.fields import Array, Fields, Number, Sizes, State, Whole, require
 from onkel.learners.predictions import Predictions
 from onkel.numerics.random import splitmix64
-from onkel.state import Array, Fields, Number, Part, Sizes, State, Stateful, Whole, require
+from onkel.state import Part, Stateful
 
 
 class Details(Stateful):

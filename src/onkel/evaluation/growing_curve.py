@@ -11,8 +11,9 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from onkel.evaluation.result import CurveRow
+from onkel.fields import Column, Fields, Group, Listed, Number, Sizes, State, Whole
 from onkel.metrics import Metric
-from onkel.state import Column, Fields, Group, Listed, Number, Part, Sizes, State, Stateful, Whole
+from onkel.state import Part, Stateful
 
 _WHOLE = ("n_rows", "n_scored", "model_bytes", "untimed_rows")
 _REAL = ("loss", "loss_since_last", "learn_seconds", "seconds")

@@ -24,12 +24,12 @@ from onkel.evaluation.learner import (
 from onkel.evaluation.outliers import Extremes
 from onkel.evaluation.result import CurveRow, PrequentialResult, rate
 from onkel.evaluation.tally import Tally
+from onkel.fields import State
 from onkel.learners.predictions import Predictions
 from onkel.metrics import Metric, metrics_of
 from onkel.model.contract import WorkOfFits
 from onkel.numerics.compiling import compile_seconds
 from onkel.pipeline import StreamModel
-from onkel.state import State
 from onkel.streams import Block
 from onkel.streams.blocks import rows_of
 

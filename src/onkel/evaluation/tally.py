@@ -13,9 +13,10 @@ from onkel.errors import ModelFileError
 from onkel.evaluation.details import Details
 from onkel.evaluation.growing_curve import GrowingCurve, Marks
 from onkel.evaluation.result import CurveRow, PrequentialResult
+from onkel.fields import Fields, State
 from onkel.learners.predictions import Predictions
 from onkel.metrics import Metric, metrics_of
-from onkel.state import Fields, Part, State, Stateful
+from onkel.state import Part, Stateful
 
 
 class Tally(Stateful):

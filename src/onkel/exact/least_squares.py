@@ -43,11 +43,12 @@ from onkel.exact.matrices import (
     wider,
 )
 from onkel.exact.on_device import FactorOnDevice
+from onkel.fields import Fields, Sizes, State, require
 from onkel.numerics.arrays import end_of_counted, inserted
 from onkel.numerics.devices import Device
 from onkel.numerics.linalg import BlockFactor, lower_gram
 from onkel.numerics.threads import n_threads, one_blas_thread, side_by_side
-from onkel.state import Fields, Part, Sizes, State, Stateful, require
+from onkel.state import Part, Stateful
 
 #: rows between two factorisations of R: fewer cost more for the factor, more cost more for S
 ANCHOR_ROWS = 256

@@ -11,11 +11,12 @@ from scipy.linalg.blas import dsyrk
 from scipy.linalg.lapack import dpotrf, dtrtrs
 
 from onkel.exact.on_device import gram_on_device
+from onkel.fields import Array, Fields, Sizes, State, require
 from onkel.merging import joined
 from onkel.numerics.arrays import inserted
 from onkel.numerics.devices import Device
 from onkel.numerics.linalg import add_gram, cholesky_lower
-from onkel.state import Array, Fields, Sizes, State, Stateful, require
+from onkel.state import Stateful
 
 #: for fewer rows SciPy's wrappers, which block other threads, are quicker to call
 FEW_ROWS = 16

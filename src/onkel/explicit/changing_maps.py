@@ -18,6 +18,7 @@ from onkel.explicit.learned_spectrum import LearnedSpectrum
 from onkel.explicit.reparameterized import LearnedByGradient
 from onkel.explicit.training_loop import TrainingLoop
 from onkel.explicit.weights import Weights
+from onkel.fields import Array, Fields, Sizes, State, require
 from onkel.maps.adaptive_nystroem import AdaptiveNystroem
 from onkel.maps.aligned import AlignedFourier
 from onkel.maps.base import Change, FeatureMap
@@ -27,7 +28,6 @@ from onkel.numerics.arrays import as_dense, end_of_counted, targets_of, with_zer
 from onkel.numerics.threads import one_blas_thread
 from onkel.rules import base as places
 from onkel.rules.base import Rule
-from onkel.state import Array, Fields, Sizes, State, require
 
 
 class Growing(TrainingLoop):

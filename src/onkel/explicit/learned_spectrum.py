@@ -25,11 +25,12 @@ from onkel.annotations import Matrix
 from onkel.exact.matrices import Known
 from onkel.explicit.training_loop import TrainingLoop
 from onkel.explicit.weights import Weights, regression
+from onkel.fields import Fields, Like, Sizes, State, Whole, require
 from onkel.maps.reparameterized import ReparameterizedFeatures
 from onkel.model.warmup import KeptRows
 from onkel.numerics.arrays import as_dense, end_of_counted, targets_of
 from onkel.rules.base import RuleKind
-from onkel.state import Fields, Like, Part, Sizes, State, Whole, require
+from onkel.state import Part
 
 _FIRST, _GROWTH = 256, 0.2
 _STEPS = 5

@@ -16,6 +16,7 @@ from onkel.explicit.changing_maps import training_loop_for
 from onkel.explicit.loop import learn_one_or_undo, weigh_row
 from onkel.explicit.training_loop import TrainingLoop
 from onkel.explicit.weights import Weights
+from onkel.fields import Fields, Sizes, State, Whole, require
 from onkel.losses import Loss
 from onkel.maps.base import Change, FeatureMap
 from onkel.merging import require_same
@@ -25,7 +26,7 @@ from onkel.model.warmup import Warmup
 from onkel.numerics.notices import working
 from onkel.numerics.threads import one_blas_thread
 from onkel.rules.base import Rule, T
-from onkel.state import Fields, Part, Sizes, State, Whole, require
+from onkel.state import Part
 
 
 class ExplicitModel(Model):

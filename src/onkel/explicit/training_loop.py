@@ -14,9 +14,10 @@ import numpy as np
 from onkel.annotations import Matrix
 from onkel.explicit.features_ahead import Span, features_at_once, features_in_turn
 from onkel.explicit.weights import Weights
+from onkel.fields import Fields
 from onkel.maps.base import FeatureMap
 from onkel.numerics.threads import scratch
-from onkel.state import Fields, Part, Stateful
+from onkel.state import Part, Stateful
 
 # The features of a sub-block are to stay in a core's second-level cache while its rows are learned.
 _CACHE_BYTES = 1 << 20

@@ -13,6 +13,7 @@ from onkel.exact.least_squares import RecursiveLeastSquares
 from onkel.exact.matrices import Known
 from onkel.exact.newton import RecursiveNewton
 from onkel.explicit import loop
+from onkel.fields import Fields, Like, Sizes, State, require
 from onkel.merging import joined, require_same
 from onkel.model.labels import outputs_with_class
 from onkel.numerics.arrays import targets_of
@@ -20,7 +21,7 @@ from onkel.numerics.devices import device_named
 from onkel.rules import base as places
 from onkel.rules.base import Rule, RuleKind, UpdateContext
 from onkel.rules.second_order import ExactScalars
-from onkel.state import Fields, Like, Part, Sizes, State, Stateful, require
+from onkel.state import Part, Stateful
 
 _EXACT = {RuleKind.LEAST_SQUARES: RecursiveLeastSquares, RuleKind.NEWTON: RecursiveNewton}
 

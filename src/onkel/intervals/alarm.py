@@ -43,9 +43,10 @@ import numpy as np
 
 from onkel.annotations import ArrayLike
 from onkel.errors import DataError
+from onkel.fields import Array, Fields, Number, Sizes, State, Whole, require
 from onkel.numerics.jit import jit_in_order, jit_inline_in_order
 from onkel.parameters import is_number, whole
-from onkel.state import Array, Fields, Number, Sizes, State, Stateful, Whole, require
+from onkel.state import Stateful
 
 _log = logging.getLogger("onkel.alarm")
 #: the last rings that are kept

@@ -7,12 +7,13 @@ from typing import Any
 import numpy as np
 
 from onkel.annotations import ArrayLike
+from onkel.fields import Fields
 from onkel.intervals.alarm import Alarm, watch_score, with_splitmix
 from onkel.intervals.intervals import LARGEST, Intervals
 from onkel.intervals.sets import STEP, ClassSets, follow_share, steady_step
 from onkel.intervals.tracking import follow_row
 from onkel.numerics.jit import jit_in_order
-from onkel.state import Fields, Part, Stateful
+from onkel.state import Part, Stateful
 
 #: the levels that are tracked; bounds and sets of others are read between them
 LEVELS = (0.5, 0.8, 0.9, 0.95, 0.99)

@@ -9,10 +9,11 @@ import numpy as np
 
 from onkel.annotations import ArrayLike
 from onkel.errors import DataError
+from onkel.fields import Array, Fields, Flag, Number, Sizes, State, require
 from onkel.intervals import tracking
 from onkel.intervals.levels import between, checked_levels
 from onkel.parameters import is_number
-from onkel.state import Array, Fields, Flag, Number, Sizes, State, Stateful, require
+from onkel.state import Stateful
 
 #: larger forecasts or targets are refused: the square of an error must be finite
 LARGEST = 1e150

@@ -7,7 +7,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from onkel.state import Array, Fields, Number, Stateful, Whole
+from onkel.fields import Array, Fields, Number, Whole
+from onkel.state import Stateful
 
 #: rows of a window, and the rows before the first one
 WINDOW = 500

@@ -10,9 +10,10 @@ import numpy as np
 
 from onkel.annotations import ArrayLike
 from onkel.errors import DataError
+from onkel.fields import Array, Fields, Flag, Sizes, State, Whole, require
 from onkel.intervals.levels import between, checked_levels, in_order
 from onkel.numerics.jit import jit_in_order, jit_inline_in_order
-from onkel.state import Array, Fields, Flag, Sizes, State, Stateful, Whole, require
+from onkel.state import Stateful
 
 #: η, in log-odds
 STEP = 0.5

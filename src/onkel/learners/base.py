@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from onkel.annotations import ArrayLike, Matrix, MatrixLike, Seed
 from onkel.default.remembering import Remembering
 from onkel.errors import DataError
+from onkel.fields import Fields, State
 from onkel.intervals.feedback import Feedback
 from onkel.learners import merging, saving
 from onkel.learners.checking import check_rows, column_names, group_keys, new_columns
@@ -26,7 +27,6 @@ from onkel.numerics.arrays import as_dense
 from onkel.parameters import flags, non_negative, one_of
 from onkel.rules import Rule
 from onkel.sklearn_bases import BaseEstimator
-from onkel.state import Fields, State
 
 if TYPE_CHECKING:
     from onkel.default.challenger import RestartingModel

@@ -14,6 +14,7 @@ from sklearn.utils.metaestimators import available_if
 from onkel.annotations import ArrayLike, Matrix, MatrixLike
 from onkel.default.calibration import Calibration
 from onkel.errors import DataError, DivergenceError
+from onkel.fields import Array, Field, Fields, Flag, Listed, Sizes, State, Text
 from onkel.learners.base import OnlineEstimator
 from onkel.learners.checking import LARGEST_WEIGHT, too_heavy
 from onkel.learners.declaration import declared, param
@@ -35,7 +36,6 @@ from onkel.merging import joined
 from onkel.model.transaction import locked, restore, signals_wait, snapshot
 from onkel.numerics.arrays import inserted
 from onkel.sklearn_bases import ClassifierMixin
-from onkel.state import Array, Field, Fields, Flag, Listed, Sizes, State, Text
 from onkel.state import Part as StatePart
 
 

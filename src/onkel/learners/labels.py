@@ -9,9 +9,9 @@ from sklearn.utils.validation import column_or_1d
 
 from onkel.annotations import ArrayLike, ClassWeight, DTypeLike
 from onkel.errors import DataError
+from onkel.fields import State, Text, check, require
 from onkel.learners.checking import cell_error, first_error, first_where, not_finite
 from onkel.numerics.arrays import as_values
-from onkel.state import State, Text, check, require
 
 
 def required_target(estimator: object, y: ArrayLike | None) -> ArrayLike:

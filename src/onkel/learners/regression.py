@@ -10,6 +10,7 @@ import numpy as np
 
 from onkel.annotations import ArrayLike, MatrixLike
 from onkel.errors import DataError, DivergenceError
+from onkel.fields import State
 from onkel.intervals.feedback import Feedback, check_tracked
 from onkel.learners.base import OnlineEstimator
 from onkel.learners.checking import LARGEST_WEIGHT
@@ -20,7 +21,6 @@ from onkel.learners.predictions import Predictions, chained
 from onkel.losses import REGRESSION
 from onkel.model.transaction import locked
 from onkel.sklearn_bases import RegressorMixin
-from onkel.state import State
 
 
 @declared

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from onkel.annotations import ArrayLike, DTypeLike, Matrix, MatrixLike
+from onkel.fields import Array, Fields, Number, Whole
 from onkel.kernels import squared_distances
 from onkel.maps.base import Change
 from onkel.maps.nystroem import NystroemFeatures
@@ -14,7 +15,6 @@ from onkel.maps.online_kmeans import SOLVERS, Panel, leading, moved
 from onkel.numerics.arrays import as_dense
 from onkel.numerics.threads import one_blas_thread
 from onkel.parameters import non_negative, one_of, whole
-from onkel.state import Array, Fields, Number, Whole
 
 # Share of its trace added to the diagonal of κ(S, S): smaller eigenvalues are noise, by the
 # precision of the rows, and landmarks may coincide.

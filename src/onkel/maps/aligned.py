@@ -12,6 +12,7 @@ from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import validate_data
 
 from onkel.annotations import ArrayLike, DTypeLike, Matrix, MatrixLike, Out, Seed
+from onkel.fields import Fields, Flag, Number, require
 from onkel.kernels import Kernel, make_kernel
 from onkel.maps.alignment import aligned_weights, drawn, largest
 from onkel.maps.base import Change
@@ -19,7 +20,7 @@ from onkel.maps.candidates import Candidates, FeatureFunction, LabelSums
 from onkel.maps.fourier import SpectralFeatures
 from onkel.numerics.arrays import as_dense, next_power_of_two
 from onkel.parameters import non_negative, one_of, whole
-from onkel.state import Fields, Flag, Number, Part, require
+from onkel.state import Part
 
 SELECTIONS = ("largest", "sample")
 # rows before the first solution: with fewer, v is mostly noise

@@ -9,11 +9,12 @@ from typing import ClassVar
 import numpy as np
 
 from onkel.annotations import DTypeLike, Matrix, Out
+from onkel.fields import Array, Fields, Number, State, Whole, require
 from onkel.maps.fourier import row_turns, turns_of
 from onkel.numerics.arrays import as_dense
 from onkel.numerics.jit import cos_block, jit
 from onkel.numerics.threads import scratch
-from onkel.state import Array, Fields, Number, State, Stateful, Whole, require
+from onkel.state import Stateful
 
 _TURN = 1.0 / (2.0 * math.pi)
 

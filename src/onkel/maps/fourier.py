@@ -9,13 +9,13 @@ from typing import ClassVar
 import numpy as np
 
 from onkel.annotations import DTypeLike, Matrix, Out, Seed
+from onkel.fields import Array, Fields, Number, Whole
 from onkel.kernels import Kernel, make_kernel
 from onkel.maps.bandwidth import check_gamma, fit_gamma
 from onkel.maps.base import FeatureMap
 from onkel.numerics.jit import axpy, jit, sincos_part, sincos_turns
 from onkel.numerics.threads import scratch
 from onkel.parameters import whole
-from onkel.state import Array, Fields, Number, Whole
 
 
 def turns_of(X: Matrix, turns: np.ndarray) -> np.ndarray:

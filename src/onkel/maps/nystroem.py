@@ -10,6 +10,7 @@ import numpy as np
 from scipy.linalg import eigh
 
 from onkel.annotations import ArrayLike, DTypeLike, Matrix, MatrixLike, Out, Seed
+from onkel.fields import Array, Fields, Number
 from onkel.kernels import Gaussian, Kernel, make_kernel
 from onkel.maps.bandwidth import check_gamma, fit_gamma
 from onkel.maps.base import Change, FeatureMap
@@ -17,7 +18,6 @@ from onkel.numerics.arrays import with_zero_columns
 from onkel.numerics.jit import axpy, jit
 from onkel.numerics.pairwise import LOG2_E, exp2
 from onkel.parameters import whole
-from onkel.state import Array, Fields, Number
 
 # Eigenvalues below this share of the largest are noise: Λ^-½ would blow them up.
 _RELATIVE_RANK = {4: 1e-6, 8: 1e-10}

@@ -16,11 +16,12 @@ from typing import ClassVar
 
 import numpy as np
 
+from onkel.fields import Fields, Sizes, State, Whole, require
 from onkel.memory import class_loops as loops
 from onkel.memory.past import GROUP_WINDOW, N_PERIODS, WINDOW, Memory, find_periods
 from onkel.memory.regressions import MANY_CLASSES
 from onkel.numerics.arrays import inserted
-from onkel.state import Fields, Sizes, State, Stateful, Whole, require
+from onkel.state import Stateful
 
 # The last class is followed if it was right for this share of the rows, and there were so many.
 _SELDOM_CHANGES, _FEWEST_ROWS = 0.95, 32

@@ -20,8 +20,9 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
+from onkel.fields import Array, Fields, Like, State, Whole, require
 from onkel.numerics.jit import jit, jit_inline
-from onkel.state import Array, Fields, Like, State, Stateful, Whole, require
+from onkel.state import Stateful
 
 
 class Mixture(NamedTuple):

@@ -19,6 +19,7 @@ from collections.abc import Hashable
 
 import numpy as np
 
+from onkel.fields import Array, Fields, Like, Sizes, State, Whole, require
 from onkel.memory import value_loops as loops
 from onkel.memory.past import (
     GROUP_WINDOW,
@@ -31,7 +32,6 @@ from onkel.memory.past import (
     put_back,
 )
 from onkel.memory.value_loops import Own, new_own
-from onkel.state import Array, Fields, Like, Sizes, State, Whole, require
 
 # So many spreads from the centre a target is far: squares of squares lose all the others.
 _FAR = 2.0**16

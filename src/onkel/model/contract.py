@@ -9,6 +9,7 @@ import numpy as np
 
 from onkel.annotations import Matrix
 from onkel.errors import DivergenceError, MergeError
+from onkel.fields import Sizes
 from onkel.losses import Loss
 from onkel.model.transaction import RowLog
 from onkel.model.warmup import Warmup
@@ -17,7 +18,7 @@ from onkel.numerics.notices import working
 from onkel.numerics.threads import one_blas_thread
 from onkel.rules import base as places
 from onkel.rules.base import Rule, UpdateContext, vector
-from onkel.state import Sizes, Stateful
+from onkel.state import Stateful
 
 #: every model learns so many rows in well under a second
 FEW_AT_ONCE = 2048

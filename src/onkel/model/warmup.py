@@ -15,9 +15,10 @@ from typing import ClassVar
 import numpy as np
 
 from onkel.annotations import DTypeLike
+from onkel.fields import Array, Fields, Sizes, State, Whole, require
 from onkel.model.labels import with_class
 from onkel.numerics.arrays import with_zero_columns
-from onkel.state import Array, Fields, Sizes, State, Stateful, Whole, require
+from onkel.state import Stateful
 
 #: with a larger weight the other rows would be lost in rounding
 LARGEST_WEIGHT = 1e12

@@ -11,7 +11,7 @@ import numpy as np
 from onkel._version import __version__
 from onkel.annotations import JSON
 from onkel.errors import ModelFileError
-from onkel.state import PLAIN, Field, Sizes, State, Text, check, inside
+from onkel.fields import PLAIN, Field, Sizes, State, Text, check, inside
 
 _MODULES = ("onkel.pipeline", "onkel.learners", "onkel.streams")
 """Classes that these modules list in ``__all__`` and that have a state may come from a file."""

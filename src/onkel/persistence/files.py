@@ -19,10 +19,10 @@ import numpy as np
 
 from onkel._version import __version__
 from onkel.errors import MissingModelFileError, ModelFileError
+from onkel.fields import State
 from onkel.persistence.atomic import write_whole
 from onkel.persistence.contents import Saved, class_name, flatten, resolve, unflatten
 from onkel.persistence.packing import packed, unpacked
-from onkel.state import State
 
 FORMAT_VERSION = 3
 """Raised when a state changes so that one version of onkel cannot read what another writes.

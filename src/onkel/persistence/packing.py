@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from onkel.state import State, require
+from onkel.fields import State, require
 
 _LEAST = 1 << 16
 """Bytes of the smallest array to pack."""

@@ -14,6 +14,7 @@ from onkel.columns.encoding import Encoder
 from onkel.columns.scaling import OnlineScaler
 from onkel.columns.target_scaling import OnlineTargetScaler
 from onkel.errors import DataError
+from onkel.fields import Field, Fields, Flag, Group, Named, State, Text, require
 from onkel.intervals.feedback import Feedback, check_tracked
 from onkel.learners.base import OnlineEstimator
 from onkel.learners.checking import by_group
@@ -28,7 +29,7 @@ from onkel.pipeline.rows import Keys
 from onkel.pipeline.sample import SampledRows
 from onkel.pipeline.statistics import RunningStatistics, is_fitted, located
 from onkel.sklearn_bases import BaseEstimator
-from onkel.state import Field, Fields, Flag, Group, Named, Part, State, Stateful, Text, require
+from onkel.state import Part, Stateful
 
 if TYPE_CHECKING:
     from onkel.streams import Block

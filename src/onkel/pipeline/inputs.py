@@ -14,8 +14,9 @@ import numpy as np
 from onkel.annotations import Matrix
 from onkel.columns.encoding import Encoder
 from onkel.columns.target_means import TargetMeans
+from onkel.fields import Array, Fields, State, Whole, require
 from onkel.merging import require_same
-from onkel.state import Array, Fields, Part, State, Stateful, Whole, require
+from onkel.state import Part, Stateful
 
 #: the encoded columns that hold codes, each with how many, from it on, belong together
 Codes = dict[int, int]

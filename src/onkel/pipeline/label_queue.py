@@ -13,8 +13,9 @@ import numpy as np
 
 from onkel.columns.notation import is_missing
 from onkel.errors import DataError
+from onkel.fields import Column, Fields, State, check, require
 from onkel.pipeline.waiting_state import Rows, Values, by_columns, plain, rows_of
-from onkel.state import Column, Fields, State, Stateful, check, require
+from onkel.state import Stateful
 
 
 class Waiting(NamedTuple):

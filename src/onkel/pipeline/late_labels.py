@@ -14,6 +14,7 @@ from onkel import persistence
 from onkel.annotations import Row
 from onkel.columns.failures import shorten
 from onkel.errors import DataError
+from onkel.fields import Fields, State, Whole
 from onkel.learners.checking import by_group
 from onkel.model.transaction import locked
 from onkel.numerics.arrays import as_dense, as_values
@@ -22,7 +23,7 @@ from onkel.pipeline.label_queue import LabelQueue, Waiting
 from onkel.pipeline.rows import NamedRow, extra_columns
 from onkel.pipeline.statistics import is_fitted
 from onkel.pipeline.stream_model import StreamModel
-from onkel.state import Fields, Made, State, Stateful, Whole
+from onkel.state import Made, Stateful
 
 
 class LateLabels(Stateful):

@@ -7,9 +7,10 @@ from typing import ClassVar
 import numpy as np
 
 from onkel.annotations import Matrix
+from onkel.fields import Array, Fields, Sizes, State, Whole, require
 from onkel.numerics.arrays import as_dense, with_zero_columns
 from onkel.numerics.random import splitmix64
-from onkel.state import Array, Fields, Sizes, State, Stateful, Whole, require
+from onkel.state import Stateful
 
 _MOST_ROWS = 128
 _MOST_NUMBERS = 1 << 17

@@ -10,8 +10,9 @@ from onkel.annotations import Matrix
 from onkel.columns.scaling import OnlineScaler, refuse_bad
 from onkel.columns.target_scaling import OnlineTargetScaler, finite_targets
 from onkel.errors import DataError
+from onkel.fields import Fields
 from onkel.numerics.arrays import issparse, with_zero_columns
-from onkel.state import Fields, Part, Stateful
+from onkel.state import Part, Stateful
 
 if TYPE_CHECKING:
     from onkel.columns.encoding import Encoder

@@ -10,9 +10,9 @@ import numpy as np
 from onkel.columns.column import CODE, EXACT, GAP, WORDS
 from onkel.columns.layout import Layout
 from onkel.columns.words import MOST_WORDS
+from onkel.fields import State, nbytes
 from onkel.learners.base import OnlineEstimator
 from onkel.pipeline.statistics import is_fitted
-from onkel.state import State, nbytes
 
 if TYPE_CHECKING:
     from onkel.pipeline.block_model import BlockModel

@@ -16,7 +16,7 @@ import numpy as np
 from scipy import sparse
 
 from onkel.columns.notation import is_missing
-from onkel.state import (
+from onkel.fields import (
     PLAIN,
     Array,
     Field,

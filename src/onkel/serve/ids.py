@@ -10,8 +10,8 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 import numpy as np
 
 from onkel.errors import DataError
+from onkel.fields import Array, Field, Sizes, State
 from onkel.serve import notation
-from onkel.state import Array, Field, Sizes, State
 
 # What is known of a row that waited when the model was loaded.
 _NOTHING = (0, None)

@@ -13,6 +13,7 @@ from onkel import persistence
 from onkel.annotations import Row
 from onkel.columns.failures import shorten
 from onkel.errors import DataError, ModelFileError
+from onkel.fields import Field, Fields, Named, State, Whole
 from onkel.persistence.atomic import write_whole
 from onkel.pipeline import LateLabels, StreamModel
 from onkel.pipeline.label_queue import LabelQueue
@@ -20,7 +21,7 @@ from onkel.serve.ids import IdsField, KnownIds
 from onkel.serve.notation import ExactText
 from onkel.serve.runs import bounds, is_among, is_no_label, labels_of_blocks, take_all
 from onkel.serve.score import LiveScore
-from onkel.state import Field, Fields, Made, Named, Part, State, Stateful, Whole
+from onkel.state import Made, Part, Stateful
 
 _ERRORS = (ValueError, TypeError, OverflowError)
 _COUNTS = ("rows", "labels", "refused", "unknown", "doubled", "late", "repeated")

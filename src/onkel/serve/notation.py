@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from onkel.errors import ModelFileError
-from onkel.state import Text
+from onkel.fields import Text
 
 try:
     import msgspec

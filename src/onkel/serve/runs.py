@@ -18,7 +18,7 @@ import numpy as np
 
 from onkel.annotations import Row
 from onkel.errors import DataError
-from onkel.state import PLAIN
+from onkel.fields import PLAIN
 
 if TYPE_CHECKING:
     from onkel.pipeline import LateLabels, StreamModel

@@ -9,9 +9,10 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from onkel.evaluation.baselines import Baselines
+from onkel.fields import Field, Fields, Listed, Number, Sizes, State, Text, Whole
 from onkel.metrics import Score
 from onkel.parameters import is_whole
-from onkel.state import Field, Fields, Listed, Number, Part, Sizes, State, Stateful, Text, Whole
+from onkel.state import Part, Stateful
 
 # Labels that are collected before they are scored: one by one would take longer than learning.
 _BLOCK = 1024

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from onkel.annotations import DTypeLike, Matrix
+from onkel.fields import Array
 from onkel.kernels import Kernel
 from onkel.losses import Loss
 from onkel.maps.bandwidth import check_gamma, fit_gamma
@@ -17,7 +18,6 @@ from onkel.numerics.arrays import as_dense, with_zero_columns
 from onkel.numerics.threads import one_blas_thread, scratch
 from onkel.rules import base as places
 from onkel.rules.base import Rule
-from onkel.state import Array
 from onkel.support.budget import TARGET, Budget
 from onkel.support.slots import CHANGED, Limits, Rows, Slots, keep_rows
 from onkel.support.stored_rows import SLOTS, StoredRows

@@ -7,11 +7,12 @@ from dataclasses import replace
 
 import numpy as np
 
+from onkel.fields import Array, Fields, Number, Sizes, State, Whole, require
 from onkel.model.contract import Model
 from onkel.model.warmup import Warmup
 from onkel.numerics.random import new_state
 from onkel.rules import base as places
-from onkel.state import Array, Fields, Number, Part, Sizes, State, Whole, require
+from onkel.state import Part
 from onkel.support.budget import N_INFO, TARGET
 from onkel.support.slots import BORN, N_COUNTS, SIZE
 

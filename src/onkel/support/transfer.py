@@ -9,13 +9,14 @@ from typing import NamedTuple
 import numpy as np
 
 from onkel.annotations import Matrix
+from onkel.fields import Array, Fields
 from onkel.kernels import Kernel
 from onkel.maps.fourier import FourierFeatures
 from onkel.model.labels import outputs_with_class
 from onkel.numerics.jit import axpy, dot, jit, jit_inline, sincos_turns
 from onkel.parameters import whole
 from onkel.rules.base import RADIUS, SCALE, Rule
-from onkel.state import Array, Fields, Part
+from onkel.state import Part
 from onkel.support.budget import Budget
 from onkel.support.model import BudgetModel
 from onkel.support.removal.choices import smallest_slot

@@ -22,11 +22,12 @@ from typing import ClassVar, NamedTuple, Self
 import numpy as np
 from scipy.linalg import block_diag
 
+from onkel.fields import Array, Fields, Number, Sizes
 from onkel.maps.landmarks.evidence import Landmarks, penalty_of
 from onkel.maps.landmarks.indicators import common_scales, groups_of
 from onkel.maps.landmarks.rational import KernelColumns
 from onkel.numerics.arrays import with_zero_columns
-from onkel.state import Array, Fields, Number, Sizes, Stateful
+from onkel.state import Stateful
 
 #: steps in which the curves of some columns are found
 STEPS = 4

@@ -11,6 +11,7 @@ import numpy as np
 from sklearn.utils.multiclass import type_of_target
 
 from onkel.annotations import ArrayLike, DTypeLike, Matrix, MatrixLike, Out, Seed
+from onkel.fields import Fields, Flag, Whole
 from onkel.maps.landmarks.competing_widths import best_widths, steps_of_best
 from onkel.maps.landmarks.evidence import Landmarks
 from onkel.maps.landmarks.first_widths import (
@@ -36,7 +37,7 @@ from onkel.numerics.arrays import as_dense
 from onkel.numerics.devices import DEVICES, device_named
 from onkel.numerics.in_steps import finished, in_shares
 from onkel.parameters import non_negative, one_of, whole
-from onkel.state import Fields, Flag, Part, Whole
+from onkel.state import Part
 
 # Fewer rows say nothing about widths.
 _FEWEST_ROWS = 8

@@ -11,9 +11,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from onkel.fields import Array
 from onkel.numerics.jit import jit, jit_inline
 from onkel.rules.base import SCALE, T
-from onkel.state import Array
 from onkel.support.exchange.bpa import (
     Exchange,
     ExchangeKind,

@@ -17,12 +17,12 @@ from typing import NamedTuple
 
 import numpy as np
 
+from onkel.fields import Array
 from onkel.kernels import Gaussian, Kernel
 from onkel.numerics.jit import jit, jit_inline
 from onkel.numerics.pairwise import LOG2_E, exp2, ordered_squared_distances
 from onkel.numerics.threads import scratch
 from onkel.rules.base import SCALE, SQUARED_NORM
-from onkel.state import Array
 from onkel.support.budget import SizedBudget
 from onkel.support.merging.merge_rows import (
     Scratch,

@@ -19,13 +19,13 @@ from typing import NamedTuple
 import numpy as np
 from scipy.linalg import solve_triangular
 
+from onkel.fields import Array
 from onkel.losses import Loss, evaluate
 from onkel.numerics.jit import jit, jit_inline
 from onkel.numerics.threads import scratch
 from onkel.parameters import non_negative, whole
 from onkel.rules.base import ALPHA, SCALE, SQUARED_NORM, Rule, T
 from onkel.rules.dispatch import judge, step
-from onkel.state import Array
 from onkel.support.budget import N_PARAMETERS, Budget
 from onkel.support.model import MOST_ROWS, BudgetModel
 from onkel.support.projection.coordinates import new_coordinates, solve

@@ -11,11 +11,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from onkel.fields import Array
 from onkel.numerics.calling import FIRST_ADDRESS, python_function
 from onkel.numerics.jit import jit, jit_inline
 from onkel.numerics.random import pick
 from onkel.rules.base import PENDING, SCALE, SQUARED_NORM, T
-from onkel.state import Array
 from onkel.support.model import BudgetModel
 from onkel.support.removal.bogd import bounded_slot, cuts
 from onkel.support.removal.by_slot import given_slot

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from onkel.annotations import Matrix
+from onkel.fields import Array
 from onkel.kernels import Gaussian, Kernel
 from onkel.losses import Loss
 from onkel.numerics.arrays import as_dense
@@ -15,7 +16,6 @@ from onkel.numerics.jit import jit, jit_inline
 from onkel.parameters import positive, whole
 from onkel.rules.base import T
 from onkel.sklearn_bases import BaseEstimator
-from onkel.state import Array
 from onkel.support.model import MOST_ROWS, Space, SupportModel
 from onkel.support.slots import BORN, REMOVED, SIZE, refresh_outputs
 from onkel.support.stored_rows import SLOTS
