@@ -436,7 +436,7 @@ class OnlineEstimator(BaseEstimator):
         >>> rng = np.random.default_rng(0)
         >>> X = rng.uniform(-3, 3, (6000, 2))
         >>> y = np.sin(X[:, 0] * X[:, 1]) > 0
-        >>> sample = OnlineKernelClassifier(n_components=50).fit(X[:2000], y[:2000]).fix_map()
+        >>> sample = OnlineKernelClassifier(n_components=100).fit(X[:2000], y[:2000]).fix_map()
         >>> parts = [copy.deepcopy(sample) for _ in range(2)]
         >>> for k, part in enumerate(parts):
         ...     _ = part.partial_fit(X[2000 + k:5000:2], y[2000 + k:5000:2])
