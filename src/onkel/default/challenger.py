@@ -38,7 +38,6 @@ from onkel.model.contract import WorkOfFits
 from onkel.model.warmup import Warmup
 from onkel.numerics.arrays import targets_of
 from onkel.rules.base import Rule, RuleKind
-from onkel.rules.second_order import ExactScalars
 from onkel.state import Part, Stateful
 
 _CHANGES_KEPT = 64
@@ -244,10 +243,9 @@ class RestartingModel(Stateful):
     def consolidate(self) -> None:
         """The model that predicts fits once more on all rows it keeps, or on those before, too."""
         model, own = self.current, self.current.warmup
-        if own is not None and self.before is not None and model.ready:
-            penalty = np.asarray(model.map.prior()) * ExactScalars.of(model.par).ridge
-            if self.before.tell(own, model.map.features, penalty, self.n_outputs):
-                model.warmup = self.before.and_own(own, self.seed)
+        before = self.before if model.ready else None
+        if own and before and before.tell(own, model.map.features, model.penalty, self.n_outputs):
+            model.warmup = before.and_own(own, self.seed)
         model.consolidate()
         model.warmup = own
 

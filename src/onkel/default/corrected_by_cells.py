@@ -194,9 +194,8 @@ class CorrectedModel(ExplicitModel):
         if searched:
             held = HeldOut.at_once(*self.map.predict_held_out(X, Y, weight))  # type: ignore[attr-defined]
         elif self.map.search_steps and len(X) >= FEWEST_ROWS:  # type: ignore[attr-defined]
-            penalty = np.asarray(self.map.prior()) * ExactScalars.of(self.par).ridge
             Z = np.asarray(self.map.features(X), np.float64)
-            held = HeldOut.by_least_squares(Z, Y, weight, penalty, rng)
+            held = HeldOut.by_least_squares(Z, Y, weight, self.penalty, rng)
         else:
             return
         with working(f"growing trees on all {len(X):,} rows kept"):

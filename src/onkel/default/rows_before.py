@@ -139,5 +139,6 @@ def _sums(
     for start in range(0, max(len(X), 1), _AT_ONCE):
         some = slice(start, start + _AT_ONCE)
         Z = features(X[some])
-        R, b = R + (Z * weight[some, None]).T @ Z, b + (Z * weight[some, None]).T @ Y[some]
+        weighted = (Z * weight[some, None]).T
+        R, b = R + weighted @ Z, b + weighted @ Y[some]
     return [R, b]

@@ -26,6 +26,7 @@ from onkel.model.warmup import Warmup
 from onkel.numerics.notices import working
 from onkel.numerics.threads import one_blas_thread
 from onkel.rules.base import Rule, T
+from onkel.rules.second_order import ExactScalars
 from onkel.state import Part
 
 
@@ -301,6 +302,11 @@ class ExplicitModel(Model):
         """Forget what was learned, over the map as it is, with ``n_outputs`` outputs."""
         self.n_outputs = n_outputs
         self._reset()
+
+    @property
+    def penalty(self) -> np.ndarray:
+        """ridge·K₀ (m, m) of exact rules over the map as it is."""
+        return np.asarray(self.map.prior()) * ExactScalars.of(self.par).ridge
 
     def replay(self) -> Replay:
         """Takes rows that have been predicted already."""
