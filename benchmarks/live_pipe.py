@@ -25,7 +25,7 @@ from benchmarks.timing import head, line
 
 LEARNERS = (("pa", ()), ("krls", ("--set", "n_components=100")), ("okl", ("--set", "speed=fast")))
 #: of the pipe alone: the default takes longer, as it searches
-DEFAULT = (("okl", ()), ("okl", ("--rows-first",)))
+DEFAULT = (("okl", ()), ("okl", ("--in-order",)))
 LABELS = ("with the row", "10 rows later, in turn", "after 100 rows, together")
 WARM = 3000
 

@@ -1,4 +1,4 @@
-"""``onkel live --rows-first``: rows overtake the labels before them, and nothing is lost."""
+"""Rows overtake labels that take long, rows that are poured into a pipe do not; nothing is lost."""
 
 from __future__ import annotations
 
@@ -12,10 +12,8 @@ import time
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
 import onkel
-from onkel.cli import app
 from onkel.cli.live import rows_first
 from onkel.cli.live.rows_first import RowsFirst
 from onkel.explicit.ahead import Ahead
@@ -35,10 +33,16 @@ def _row(t, **more):
     return {"id": t, "a": t % 7 + 0.5, "place": f"p{t % 3}", **more}
 
 
-def test_rows_are_answered_first_and_labels_are_learned_in_their_order():
+def _searching(live, monkeypatch):
+    """Rows before the labels of a learner that searches with each label."""
+    monkeypatch.setattr(live.model.estimator, "rows_before_fit", lambda: 0, raising=False)
+    return RowsFirst(live)
+
+
+def test_rows_are_answered_first_and_labels_are_learned_in_their_order(monkeypatch):
     said = []
     live, alike = _live(say=said.append), _live(say=said.append)
-    first = RowsFirst(live)
+    first = _searching(live, monkeypatch)
     events = [_row(0, y=1.0), *(_row(t, y=float(t % 5)) for t in range(1, 100)), _row(100)]
     events += [{"id": 100, "y": 2.0}]
     answers = list(first.take_all(events))
@@ -58,10 +62,10 @@ def test_rows_are_answered_first_and_labels_are_learned_in_their_order():
     assert live.model.predict(probe).tolist() == alike.model.predict(probe).tolist()
 
 
-def test_what_is_refused_takes_its_label_along():
+def test_what_is_refused_takes_its_label_along(monkeypatch):
     said = []
     live = _live(say=said.append)
-    first = RowsFirst(live)
+    first = _searching(live, monkeypatch)
     events = [_row(0, y=1.0), _row(1), {"a": 1.0, "place": "p1", "y": 3.0}, _row(2, y=3.0)]
     # row 1 waits for its label: another one of its name is refused with what it brings
     events += [
@@ -71,20 +75,36 @@ def test_what_is_refused_takes_its_label_along():
         {"id": 8, "y": 4.0},
     ]
     answers = list(first.take_all(events))
-    assert ["error" in answer for answer in answers] == [False, False, True, False, True, True]
+    assert ["error" in answer for answer in answers] == [False] * 4 + [True] * 2
     while first:
         first.learn()
-    assert live.model.n_rows == 3
-    assert live.counts["labels"] == 3
-    assert [line.split(":")[0].split()[0] for line in said] == ["refused"] * 3 + ["unknown"]
-    assert "needs an id" in said[0]
+    assert live.model.n_rows == 4
+    assert live.counts["labels"] == 4
+    assert [line.split(":")[0].split()[0] for line in said] == ["refused"] * 2 + ["unknown"]
+
+
+@pytest.mark.parametrize("names", [["north", "south"], [None], [1, None, [2]]])
+def test_an_id_may_come_again_or_be_left_out(names, monkeypatch):
+    said, in_order = [], []
+    live, alike = _live(say=said.append), _live(say=in_order.append)
+    first = _searching(live, monkeypatch)
+    events = [{**_row(t, y=float(t % 5)), "id": names[t % len(names)]} for t in range(60)]
+    answers = list(first.take_all(events))
+    while first:
+        first.learn()
+    expected = [alike.take(event) for event in events]
+    assert [own["id"] for own in answers] == [own["id"] for own in expected]
+    assert ["error" in own for own in answers] == ["error" in own for own in expected]
+    assert said == in_order
+    probe = [{"a": 0.1 * k, "place": f"p{k % 4}"} for k in range(50)]
+    assert live.model.predict(probe).tolist() == alike.model.predict(probe).tolist()
 
 
 @pytest.mark.parametrize("most", [1, 2, 10])
 def test_no_row_whose_label_has_come_is_forgotten(most, monkeypatch):
     monkeypatch.setattr(rows_first, "_MOST_BEHIND", 7)
     live = _live(say=pytest.fail, most=most)
-    first = RowsFirst(live)
+    first = _searching(live, monkeypatch)
     answers = list(first.take_all([_row(t, y=float(t % 5)) for t in range(300)]))
     assert len(answers) == 300
     assert len(first) <= 7 + most
@@ -118,19 +138,26 @@ def test_cheap_labels_make_no_part_of_a_long_fit(monkeypatch):
     assert 100 < dear < 1100
 
 
+def _process(path, *more):
+    args = [sys.executable, "-m", "onkel", "live", path, "--task", "regression"]
+    return subprocess.Popen(
+        [*args, "--set", "n_components=50", *more],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, bufsize=0,
+    )  # fmt: skip
+
+
+def _lines(n):
+    return [json.dumps(_row(t, y=float(t % 7))).encode() + b"\n" for t in range(n)]
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["TERM", "INT"])
 def test_what_was_answered_is_learned_when_a_signal_comes(tmp_path, name):
     path, rng = tmp_path / "m.onkel", random.Random(name)
-    args = [sys.executable, "-m", "onkel", "live", path, "--task", "regression", "--rows-first"]
-    process = subprocess.Popen(
-        [*args, "--set", "n_components=50"],
-        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, bufsize=0,
-    )  # fmt: skip
-    rows = [json.dumps(_row(t, y=float(t % 7))).encode() + b"\n" for t in range(3000)]
+    process, rows = _process(path), _lines(400)
     process.stdin.write(rows[0])
     answers = [process.stdout.readline()]
-    process.stdin.write(b"".join(rows[1:400]))
+    process.stdin.write(b"".join(rows[1:]))
     time.sleep(rng.uniform(0.0, 1.0))
     process.send_signal(signal.Signals[f"SIG{name}"])
     out, err = process.communicate(timeout=100)
@@ -140,11 +167,33 @@ def test_what_was_answered_is_learned_when_a_signal_comes(tmp_path, name):
     assert [json.loads(line)["id"] for line in answers] == list(range(len(answers)))
 
 
-def test_a_journal_and_brokers_are_refused(tmp_path):
-    how = ["live", str(tmp_path / "m.onkel"), "--task", "regression", "--rows-first"]
-    for more, why in ((["--journal", str(tmp_path / "j")], "--journal must lose none"),
-                      (["kafka://h/t", "--out", "o"], "is for a pipe")):  # fmt: skip
-        found = CliRunner().invoke(app, [*how, *more])
-        assert found.exit_code == 2
-        assert why in found.stderr
-    assert not list(tmp_path.iterdir())
+@pytest.mark.slow
+def test_rows_that_are_poured_are_taken_in_order(tmp_path):
+    """A pipe that holds all rows, a file, and --in-order give the answers of single rows."""
+    rows, source = _lines(900), tmp_path / "rows.jsonl"
+    source.write_bytes(b"".join(rows))
+    poured = _process(tmp_path / "poured.onkel").communicate(b"".join(rows), timeout=100)[0]
+    file = _process(tmp_path / "file.onkel", str(source)).communicate(timeout=100)[0]
+    process = _process(tmp_path / "paced.onkel", "--in-order")
+    process.stdin.write(rows[0])
+    paced = process.stdout.readline()
+    paced += process.communicate(b"".join(rows[1:]), timeout=100)[0]
+    for answers in (poured, file, paced):
+        found = [json.loads(line) for line in answers.splitlines()]
+        assert [own["model_rows"] for own in found] == list(range(900))
+
+
+@pytest.mark.slow
+def test_rows_that_come_by_and_by_overtake_labels(tmp_path):
+    process, rows = _process(tmp_path / "m.onkel"), _lines(900)
+    process.stdin.write(rows[0])
+    answers = [process.stdout.readline()]
+    for start in range(1, 900, 30):
+        process.stdin.write(b"".join(rows[start : start + 30]))
+        time.sleep(0.02)
+    answers += process.communicate(timeout=100)[0].splitlines()
+    known = [json.loads(line)["model_rows"] for line in answers]
+    behind = np.arange(900) - known
+    assert (np.diff(known) >= 0).all()
+    assert behind.max() > 1
+    assert onkel.load(tmp_path / "m.onkel").n_rows == 900

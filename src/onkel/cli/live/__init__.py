@@ -17,6 +17,7 @@ def live(options: LiveOptions) -> None:
     """Predict rows as they come, and learn their labels when they come.
 
     A line {"id": 7, "size": 3.5} is answered at once; the line {"id": 7, "y": 12.0} is its label.
+    A row does not wait for labels that take long, as when the learner searches.
 
     Example: orders | onkel live prices.onkel --task regression --target price | shop
     """
@@ -41,10 +42,6 @@ def _in_pipe(options: LiveOptions) -> int:
             raise ValueError(
                 f"--{name} is for a broker, such as kafka://host/topic; SOURCE is {options.source}"
             )
-    if options.rows_first and options.journal is not None:
-        raise ValueError(
-            "--rows-first: labels wait in memory, and --journal must lose none; leave one out"
-        )
     check_outputs(options.model, inputs=[options.source])
     sources = find_files(options.source)
     if len(sources) > 1:
@@ -66,8 +63,6 @@ def _at_broker(options: LiveOptions) -> int:
     from onkel.cli.live.broker import run
     from onkel.cli.outputs import check_outputs
 
-    if options.rows_first:
-        raise ValueError(f"--rows-first is for a pipe; SOURCE is {options.source}")
     check_outputs(options.model)
     never_wait()
     # a start takes the journal again, perhaps on other cores, and must round as before

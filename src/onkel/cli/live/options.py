@@ -88,11 +88,11 @@ class LiveOptions(EventOptions):
         Literal["jsonl", "csv"], of_run("Format of lines and answers.", "--format")
     ] = "jsonl"
     sep: Annotated[str, of_run("Separator of CSV.", "--sep", metavar="MARK")] = ","
-    rows_first: Annotated[
+    in_order: Annotated[
         bool,
         of_run(
-            "Whether rows are answered before labels that came earlier are learned.",
-            "--rows-first/--in-order",
+            "Learn each label before later rows are answered, however long they wait.",
+            "--in-order",
         ),
     ] = False
     metrics_every: Annotated[

@@ -6,7 +6,9 @@ import csv
 import io
 import os
 import select
+import stat
 import time
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from onkel.cli.console import as_json, say_line
@@ -24,6 +26,8 @@ if TYPE_CHECKING:
 # Seconds after which an answer is sent though more rows are there.
 _FLUSH = 0.02
 _READ = 1 << 16
+# So many reads of half of that in a row are usual; after more, rows come too fast to be awaited.
+_MOST_LARGE = 1
 # After a signal: seconds until answers that nobody reads are given up.
 _PATIENCE = 5.0
 
@@ -45,7 +49,11 @@ class Pipe:
         self._model, self._options, self._interrupts = model, options, interrupts
         self._source, self._out = source, out
         self._csv = _Csv(options, model) if options.format == "csv" else None
-        self._labels = RowsFirst(model) if options.rows_first else None
+        in_order = options.in_order or durable is not None or _is_file(source)
+        self._labels = None if in_order else RowsFirst(model)
+        # whether rows are poured into the pipe, and how many times in a row much had come; a first
+        # read of much is what was there before this began
+        self._is_poured, self._n_large = False, _MOST_LARGE
         self._rest = b""
         self._answers: list[bytes] = [] if self._csv is None else [self._csv.HEADER.encode()]
         self._n_lines = 0
@@ -58,7 +66,7 @@ class Pipe:
         ended = False
         while not (ended or self._interrupts.interrupted or self._broken):
             if self._has_data():
-                data = os.read(self._source, _READ)
+                data = self._read()
                 ended = not data
                 self._take(data)
             if self._labels:
@@ -86,9 +94,21 @@ class Pipe:
         """Whether rows have come; waits for them until something else is to be done."""
         if self._labels and self._labels.is_full:
             return False
+        if select.select([self._source], [], [], 0.0)[0]:
+            return True
+        if self._labels:
+            return False
+        self._is_poured = False
         # a signal ends a pipe, which wakes this
-        seconds = 0.0 if self._labels else self._time_left()
-        return bool(select.select([self._source], [], [], seconds)[0])
+        return bool(select.select([self._source], [], [], self._time_left())[0])
+
+    def _read(self) -> bytes:
+        """What has come; notes whether it was poured: nobody waits for one of many answers."""
+        data = os.read(self._source, _READ)
+        self._n_large = self._n_large + 1 if len(data) >= _READ // 2 else 0
+        if self._n_large > _MOST_LARGE or (not self._n_lines and _has_ended(self._source)):
+            self._is_poured = True
+        return data
 
     def _time_left(self) -> float:
         """Seconds until something is due."""
@@ -125,9 +145,8 @@ class Pipe:
         durable = self._durable
         if not events or self._untaken:
             return
-        taken_by = self._model if self._labels is None else self._labels
         try:
-            answers = taken_by.take_all(events) if durable is None else durable.take(events)
+            answers = self._taken(events) if durable is None else durable.take(events)
         except JournalError as error:
             self._untaken = True
             self._give_up(f"{error}; the lines since were neither answered nor learned")
@@ -139,6 +158,13 @@ class Pipe:
                 self._flush()
                 self._when_due()
         events.clear()
+
+    def _taken(self, events: list[dict[str, object] | str]) -> Iterator[dict[str, object] | None]:
+        """The answers to events."""
+        if self._labels is None:
+            return self._model.take_all(events)
+        took = self._labels.take_in_order if self._is_poured else self._labels.take_all
+        return took(events)
 
     def _answer(self, answer: dict[str, object] | None) -> None:
         if answer is not None:
@@ -195,6 +221,18 @@ class Pipe:
     def _give_up(self, why: str) -> None:
         self._broken = True
         say_line(f"error: {why}")
+
+
+def _is_file(source: int) -> bool:
+    """Whether a source is a file, all of whose rows are there: nobody waits for one answer."""
+    return stat.S_ISREG(os.fstat(source).st_mode)
+
+
+def _has_ended(source: int) -> bool:
+    """Whether nobody writes to a pipe any more; what was written may still be there."""
+    poll = select.poll()
+    poll.register(source, select.POLLIN)
+    return any(event & select.POLLHUP for _, event in poll.poll(0))
 
 
 class _Csv:

@@ -1,23 +1,27 @@
-"""Rows before labels: a row is answered at once, though labels before it are still to be learned.
+"""Rows before labels: a row is answered in time, though labels before it are still to be learned.
 
 A learner that searches takes up to a twentieth of a second for one label, some hundred times in a
 row. In order, the rows behind these labels would wait for seconds. Here they overtake them. The
 labels wait, are learned in their order, and no more of them at a time than a row may wait for.
+Events that can all be learned in time are taken in order.
 """
 
 from __future__ import annotations
 
 import time
-from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter, deque
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from onkel.serve.live import LiveModel
 
+Label = Mapping[str, object]
 Event = Mapping[str, object] | str
 Answer = dict[str, object]
 
+# Seconds that rows may wait for labels before them.
+_PATIENCE = 0.02
 # Seconds that labels learned at once should take, and how many they are at most.
 _AT_ONCE, _MOST_LABELS = 0.01, 64
 # Labels that may wait before no more rows are read.
@@ -29,9 +33,11 @@ class RowsFirst:
 
     def __init__(self, model: LiveModel) -> None:
         self._model = model
-        self._labels: deque[Event] = deque()
-        #: seconds that a label took of late
-        self._seconds = 0.0
+        self._labels: deque[Label] = deque()
+        #: how many of them an id has
+        self._ids: Counter[Hashable] = Counter()
+        #: seconds that an event took, the last few times; the first ones load compiled loops
+        self._took = deque([0.0], maxlen=8)
 
     def __len__(self) -> int:
         return len(self._labels)
@@ -47,52 +53,101 @@ class RowsFirst:
         full = n >= _MOST_BEHIND or late.n_waiting >= late.most // 2
         return n > 0 and (full or not self._model.model.n_rows)
 
+    def take_in_order(self, events: Sequence[Event]) -> Iterator[Answer | None]:
+        """The answers to events, after all labels before them."""
+        while self._labels:
+            self.learn()
+        yield from self._model.take_all(events)
+
     def take_all(self, events: Sequence[Event]) -> Iterator[Answer | None]:
-        """The answers to rows and to what cannot be used; the labels wait."""
+        """The answers to events; labels wait if they take long, and then have none."""
+        model, n = self._model.model, len(self._labels) + len(events)
+        # nothing is fitted before the first label
+        cheap = model.estimator.rows_before_fit() if model.n_rows else 1
+        if n <= cheap and n * min(self._took) <= _PATIENCE:
+            began = time.monotonic()
+            answers = list(self.take_in_order(events))
+            self._took.append((time.monotonic() - began) / n)
+            yield from answers
+            return
         left = deque(events)
         while left:
-            while self.is_full:
+            while self.is_full or (self._labels and self._must_wait(left[0])):
                 self.learn()
             now, labels = self._next_rows(left)
             for answer, label in zip(self._model.take_all(now), labels, strict=True):
                 if label is not None and "error" in (answer or {}):
                     # the row was refused, and its label with it
                     self._labels.remove(label)
+                    self._forget_id(label)
                 yield answer
 
-    def _next_rows(self, left: deque[Event]) -> tuple[list[Event], list[Event | None]]:
+    def _must_wait(self, event: Event) -> bool:
+        """Whether an event has to be taken after the labels before it.
+
+        A label without an id is that of its own row, and an id may come again once its row has been
+        learned.
+        """
+        if isinstance(event, str) or self._is_label(event):
+            return False
+        if event.get(self._model.id) is None:
+            return event.get(self._model.target) is not None
+        return self._ids[_id_of(event, self._model.id)] > 0
+
+    def _is_label(self, event: Mapping[str, object]) -> bool:
+        columns = event.keys() - {self._model.id}
+        return bool(columns) and columns <= self._model.label_names()
+
+    def _next_rows(self, left: deque[Event]) -> tuple[list[Event], list[Label | None]]:
         """The next events to take, and the label that came with each; all labels wait from now."""
-        model, now, own = self._model, list[Event](), list[Event | None]()
-        label_names = model.label_names()
+        model, now, own = self._model, list[Event](), list[Label | None]()
         most = max(model.late.most // 2, 1) if model.model.n_rows else 1
         while left and len(now) < most:
-            event, label = left.popleft(), None
+            event, label = left[0], None
+            if self._labels and self._must_wait(event):
+                break
+            left.popleft()
             if not isinstance(event, str):
-                columns = event.keys() - {model.id}
-                if columns and columns <= label_names:
-                    self._labels.append(event)
+                if self._is_label(event):
+                    self._wait(event)
                     continue
                 y = event.get(model.target)
-                if y is not None and event.get(model.id) is None:
-                    event = "a row that brings its label needs an id, as rows are answered first"
-                elif y is not None:
+                if y is not None and event.get(model.id) is not None:
                     label = {model.id: event[model.id], model.target: y}
                     event = {name: event[name] for name in event if name != model.target}
-                    self._labels.append(label)
+                    self._wait(label)
             now.append(event)
             own.append(label)
         return now, own
+
+    def _wait(self, label: Label) -> None:
+        self._labels.append(label)
+        self._ids[_id_of(label, self._model.id)] += 1
+
+    def _forget_id(self, label: Label) -> None:
+        id = _id_of(label, self._model.id)
+        self._ids[id] -= 1
+        if not self._ids[id]:
+            del self._ids[id]
 
     def learn(self) -> int:
         """Learn the next labels: as many as take little time, at least one; how many they were.
 
         One with which a part of a search is made takes by itself as long as a row may wait.
         """
-        usual = _AT_ONCE / self._seconds if self._seconds else 1.0
+        usual = _AT_ONCE / max(min(self._took), 1e-6)
         cheap = self._model.model.estimator.rows_before_fit()
         n = int(max(1.0, min(usual, cheap, _MOST_LABELS, len(self._labels))))
         labels = [self._labels.popleft() for _ in range(n)]
+        for label in labels:
+            self._forget_id(label)
         began = time.monotonic()
         deque(self._model.take_all(labels), maxlen=0)
-        self._seconds = (time.monotonic() - began) / n
+        self._took.append((time.monotonic() - began) / n)
         return n
+
+
+def _id_of(event: Mapping[str, object], name: str) -> Hashable:
+    """The id of an event; what can be no id is None."""
+    id = event.get(name)
+    return id if isinstance(id, str | int | float) else None
