@@ -81,6 +81,54 @@ class TargetMeans(Stateful):
         before = np.tile(self.total / max(self.n_rows, 1.0), (n, 1))
         return {name: self._of(name, own, before, before, False) for name, own in codes.items()}
 
+    def of_others(
+        self, codes: dict[int, np.ndarray], places: np.ndarray, folds: np.ndarray
+    ) -> dict[int, np.ndarray]:
+        """The statistics (n, J) of rows that were learned, by all rows but those of their fold.
+
+        ``places`` (n,): what :meth:`places` gave for their targets.
+        """
+        Y = self._of_places(places)
+        out = {name: np.zeros_like(Y) for name in codes}
+        for fold in np.unique(folds):
+            rows = np.flatnonzero(folds == fold)
+            own = {name: c[rows] for name, c in codes.items()}
+            for name, found in self._without(own, Y[rows]).now(own).items():
+                out[name][rows] = found
+        return out
+
+    def _without(self, codes: dict[int, np.ndarray], Y: np.ndarray) -> TargetMeans:
+        """What is known without these rows, which were learned."""
+        rest = TargetMeans(self.of_classes)
+        rest.n_rows, rest.total = self.n_rows - len(Y), self.total - Y.sum(axis=0)
+        for name, own in codes.items():
+            most = max(int(own.max(initial=0)) + 1, len(self.counts.get(name, ())))
+            counts, sums = self._padded(name, most, self.n_means)
+            for c in own.reshape(len(own), -1).T:
+                np.subtract.at(counts, c, 1.0)
+                np.subtract.at(sums, c, Y)
+            rest.counts[name], rest.sums[name] = np.maximum(counts, 0.0), sums
+        return rest
+
+    def places(self, y: np.ndarray) -> np.ndarray:
+        """What stands for targets y (n,): the numbers, or the places of labels among the classes.
+
+        A class without a statistic has the place of the first.
+        """
+        if not self.of_classes:
+            return np.asarray(y, dtype=np.float64)
+        # one row has no need to be sorted
+        values, index = np.unique(y, return_inverse=True) if len(y) != 1 else (y, np.zeros(1, int))
+        names = [_name(value) for value in values]
+        place = [self.classes.index(name) if name in self.classes else 0 for name in names]
+        return np.array(place, dtype=np.float64)[index]
+
+    def _of_places(self, places: np.ndarray) -> np.ndarray:
+        """The numbers (n, 1), or one indicator column for each class but the first."""
+        if not self.of_classes:
+            return places[:, None]
+        return (places[:, None] == np.arange(1, self.n_means + 1)).astype(np.float64)
+
     def by_code(self) -> dict[int, np.ndarray]:
         """The statistics (codes, J) of the codes 0, 1, ... of each column after all rows so far."""
         copied = TargetMeans.from_state(self.get_state())
@@ -180,13 +228,10 @@ class TargetMeans(Stateful):
 
     def _as_targets(self, y: np.ndarray) -> np.ndarray:
         """The numbers (n, 1), or one indicator column for each class but the first."""
-        if not self.of_classes:
-            return np.asarray(y, dtype=np.float64)[:, None]
-        values, first, index = np.unique(y, return_index=True, return_inverse=True)
-        names = [_name(value) for value in values]
-        self._meet(names[k] for k in np.argsort(first))
-        place = np.array([self.classes.index(n) if n in self.classes else 0 for n in names])
-        return (place[index][:, None] == np.arange(1, self.n_means + 1)).astype(np.float64)
+        if self.of_classes:
+            values, first = np.unique(y, return_index=True)
+            self._meet(_name(values[k]) for k in np.argsort(first))
+        return self._of_places(self.places(y))
 
     def _meet(self, names: Iterable[str]) -> None:
         """Add the classes that are new, in this order."""

@@ -240,6 +240,21 @@ class RestartingModel(Stateful):
         rest = BIN_ROWS - len(self.window) - 1 if decided and not self.fixed else math.inf
         return min(rest, *(model.rows_before_fit() for model in self.models()))
 
+    def rows_kept(self) -> np.ndarray:
+        """As of all models, one after the other; before them, rows from before the last change."""
+        n_rows = self.n_bins * BIN_ROWS + len(self.window)
+        before = [] if self.before is None else [n_rows - self.before.born]
+        return np.concatenate([*before, *(model.rows_kept() for model in self.models())])
+
+    def change_rows_kept(self, columns: np.ndarray, values: np.ndarray) -> None:
+        """As of the model that predicts, and of rows from before the last change."""
+        n_before = 0 if self.before is None else self.before.count
+        if self.current.fits_last():
+            n = n_before + len(self.current.rows_kept())
+            self.current.change_rows_kept(columns, values[n_before:n])
+            if self.before is not None:
+                self.before.replace(columns, values[:n_before])
+
     def consolidate(self) -> None:
         """The model that predicts fits once more on all rows it keeps, or on those before, too."""
         model, own = self.current, self.current.warmup

@@ -180,7 +180,7 @@ class CorrectedModel(ExplicitModel):
     # ---- the last fit --------------------------------------------------------------------------
 
     def consolidate(self) -> None:
-        searched = self.warmup is not None and self.map.fits_last(self.warmup.count)
+        searched = self.fits_last()
         super().consolidate()
         if self.warmup is None:
             return

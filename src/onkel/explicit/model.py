@@ -273,8 +273,17 @@ class ExplicitModel(Model):
         if self.warmup.complete:
             self.warmup = None
 
+    def fits_last(self) -> bool:
+        """Whether :meth:`consolidate` fits the map to the rows kept."""
+        return self.warmup is not None and self.map.fits_last(self.warmup.count)
+
+    def change_rows_kept(self, columns: np.ndarray, values: np.ndarray) -> None:
+        if self.warmup is not None and self.fits_last():
+            self.warmup.replace(columns, values)
+            self.ahead = None
+
     def consolidate(self) -> None:
-        if self.warmup is None or not self.map.fits_last(self.warmup.count):
+        if self.warmup is None or not self.fits_last():
             return
         with working(f"{self.fits} to all {self.warmup.count:,} rows kept"):
             new = fitted_last(self)

@@ -165,6 +165,18 @@ class OnlineEstimator(BaseEstimator):
         """Rows that can be learned before the next one that takes long: a part of a search, say."""
         return self.model_.rows_before_fit() if self.__sklearn_is_fitted__() else 0.0
 
+    def rows_kept(self) -> np.ndarray:
+        """How many rows ago each row came that is kept for a last fit: the last one, 1."""
+        known = self.__sklearn_is_fitted__()
+        return self.model_.rows_kept() if known else np.empty(0, np.int64)
+
+    def change_rows_kept(self, columns: np.ndarray, values: np.ndarray) -> None:
+        """Replace these columns of the rows that `consolidate` fits to by ``values``.
+
+        They are in the order of :meth:`rows_kept`. Where there will be no fit nothing changes.
+        """
+        self.model_.change_rows_kept(columns, values)
+
     @property
     def changes_(self) -> list[int]:
         """Rows learned at each restart after a change of the stream; most learners have none."""

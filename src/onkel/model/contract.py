@@ -293,6 +293,14 @@ class Model(Stateful):
         made."""
         return math.inf
 
+    def rows_kept(self) -> np.ndarray:
+        """How many rows ago each row came that is kept for a fit: the last one, 1."""
+        n = 0 if self.warmup is None else self.warmup.count
+        return np.arange(n, 0, -1)
+
+    def change_rows_kept(self, columns: np.ndarray, values: np.ndarray) -> None:
+        """Replace columns of the rows that a last fit uses, in the order of :meth:`rows_kept`."""
+
     def consolidate(self) -> None:
         """Fit once more on all rows that are kept, where that may help, and replay them."""
 

@@ -72,6 +72,13 @@ class RowStore(Stateful):
         self._held["X"] = with_zero_columns(self.X, n)
         self._drop_room()
 
+    def replace(self, columns: np.ndarray, values: np.ndarray) -> None:
+        """Replace these columns of X, those that it has; what was given out stays as it is."""
+        there, X = columns < self._held["X"].shape[1], self.X.copy()
+        X[:, columns[there]] = np.clip(values[:, there], *_range(X))
+        self._drop_room()
+        self._held["X"] = X
+
     def _drop_room(self) -> None:
         self._held = {name: held[: self.count] for name, held in self._held.items()}
 
@@ -84,10 +91,8 @@ class RowStore(Stateful):
 
     def state_fields(self) -> Fields:
         X = self._held["X"]
-        # squared distances between rows must be finite
-        most = 0.1 * float(np.sqrt(np.finfo(X.dtype).max))
         return {
-            "X": Array(X.dtype, ("n", X.shape[1]), -most, most),
+            "X": Array(X.dtype, ("n", X.shape[1]), *_range(X)),
             "y": Array(shape=("n",), low=-1e153, high=1e153, beside="X"),
             "weight": Array(shape=("n",), low=0.0, high=LARGEST_WEIGHT, beside="X"),
         }
@@ -97,6 +102,12 @@ class RowStore(Stateful):
         self._held |= {name: value for name, value in given.items() if value is not None}
         self.count = len(self._held["y"])
         super().set_fields(values)
+
+
+def _range(X: np.ndarray) -> tuple[float, float]:
+    """Least and largest numbers of rows: squared distances between rows must be finite."""
+    most = 0.1 * float(np.sqrt(np.finfo(X.dtype).max))
+    return -most, most
 
 
 class Warmup(RowStore):

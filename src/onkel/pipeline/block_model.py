@@ -23,7 +23,7 @@ from onkel.model.transaction import locked
 from onkel.numerics.arrays import as_dense
 from onkel.persistence.contents import Model
 from onkel.pipeline.inputs import Inputs
-from onkel.pipeline.learning import learn_rows
+from onkel.pipeline.learning import learn_rows, rows_kept
 from onkel.pipeline.one_row import OneRow
 from onkel.pipeline.rows import Keys
 from onkel.pipeline.sample import SampledRows
@@ -371,6 +371,9 @@ class BlockModel(Stateful):
     @locked
     def get_state(self) -> State:
         """All that was learned, as nested dicts of arrays and scalars: a copy."""
+        if self._inputs.kept is not None:
+            # which codes are kept besides these depends on the blocks
+            self._inputs.kept.keep_only(rows_kept(self))
         return super().get_state()
 
     def state_is_set(self) -> None:

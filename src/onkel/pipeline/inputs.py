@@ -13,10 +13,16 @@ import numpy as np
 
 from onkel.annotations import Matrix
 from onkel.columns.encoding import Encoder
+from onkel.columns.kept_codes import KeptCodes
 from onkel.columns.target_means import TargetMeans
 from onkel.fields import Array, Fields, State, Whole, require
 from onkel.merging import require_same
+from onkel.numerics.arrays import with_zero_columns
+from onkel.numerics.random import splitmix64
 from onkel.state import Part, Stateful
+
+# Kept rows get the target means of the other folds. Folds are drawn by the rows' numbers.
+_FOLDS = 10
 
 #: the encoded columns that hold codes, each with how many, from it on, belong together
 Codes = dict[int, int]
@@ -96,6 +102,8 @@ class Inputs(Stateful):
         #: statistic (0 also for a column without statistics)
         self.late: list[tuple[int, int]] = []
         self.means: TargetMeans = TargetMeans(self._task == "classification")
+        #: codes of rows that the learner keeps; None where there are none
+        self.kept: KeptCodes | None = None
         self._known_places: Places | None = None
 
     @property
@@ -168,8 +176,11 @@ class Inputs(Stateful):
             self.n_first = self.encoder.layout.n_first
         codes, first = self._codes(X), self.n_first
         if len(X) == 1:
-            return [Segment(0, self._learn_row(X, y[0], codes), y, len(self.late))]
+            row = self._learn_row(X, y[0], codes)
+            self._keep(X, y)
+            return [Segment(0, row, y, len(self.late))]
         means = self.means.learn(_codes_of(X, codes), y)
+        self._keep(X, y)
         held = len(self.late)
         rows = self._find_places(X, means, _all_of(codes))
         out = self._placed(X, means, codes)
@@ -243,22 +254,63 @@ class Inputs(Stateful):
             self._known_places = Places(key, self.n_first or 0, self.late)
         return self._known_places
 
+    # ---- target means of rows that are fitted once more ----------------------------------------
+
+    def _keep(self, X: np.ndarray, y: np.ndarray) -> None:
+        """Keep the codes of rows that are learned."""
+        if self.kept is None and not self.fixed and self.means.n_rows == len(X):
+            # the first rows; a model that began without codes to keep goes on without
+            self.kept = KeptCodes()
+        if self.kept is None or self.encoder is None:
+            return
+        columns = sorted(_all_of(self.encoder.codes))
+        lacking = max(columns[-1] + 1 - X.shape[1], 0) if columns else 0
+        codes = with_zero_columns(X, lacking)[:, columns]
+        self.kept.add(columns, codes, self.means.places(y))
+
+    def means_anew(self, ago: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
+        """The learner's columns with target means, and these (n, c) in rows that were learned.
+
+        A row has the means of all rows but those of its fold. None where codes are not known.
+        """
+        found = None if self.kept is None else self.kept.find(ago)
+        if found is None or self.encoder is None or self.kept is None:
+            return None
+        held, targets, born = found
+        # the encoder may have met columns in rows that were not learned yet
+        codes, known = self.encoder.codes, self.kept.columns
+        coded = np.flatnonzero(held.any(axis=1))
+        own = {j: held[coded][:, known.index(j) :][:, :m] for j, m in codes.items() if j in known}
+        folds = splitmix64(born[coded]) % np.uint64(_FOLDS)
+        means = self.means.of_others(own, targets[coded], folds)
+        places = self._places(self.encoder.n_features, codes)
+        out = np.zeros((len(ago), len(places.of_means)))
+        for i, (_, j, k) in enumerate(places.of_means):
+            if j in means and k < means[j].shape[1]:
+                out[coded, i] = means[j][:, k]
+        return places.at_means, out
+
     # ---- undoing, and columns of several parts of a stream -------------------------------------
 
     def mark(self, X: Matrix) -> Any:
         """What :meth:`go_back` needs to undo the learning of the rows X."""
         if self.n_first is None:
             return None
-        return len(self.late), self.means.mark(_codes_of(X, self._codes(X)))
+        kept = None if self.kept is None else self.kept.mark()
+        return len(self.late), self.means.mark(_codes_of(X, self._codes(X))), kept
 
     def go_back(self, mark: Any) -> None:
         """Forget what was learned since the mark."""
         if mark is None:
             self._begin()
             return
-        n_late, means = mark
+        n_late, means, kept = mark
         del self.late[n_late:]
         self.means.go_back(means)
+        if kept is None or self.kept is None:
+            self.kept = None
+        else:
+            self.kept.go_back(kept)
         # others may come in the places of the columns that are gone
         self._known_places = None
 
@@ -266,7 +318,7 @@ class Inputs(Stateful):
         """Fix columns and categories; the target means continue to learn."""
         if self.encoder is not None:
             self.encoder.fix()
-        self.fixed = True
+        self.fixed, self.kept = True, None
 
     def require_alike(self, other: Inputs) -> None:
         """Raise MergeError, naming the difference, unless both make the same columns of a row."""
@@ -287,7 +339,12 @@ class Inputs(Stateful):
         assert self.encoder is not None
         first, last = self.encoder.layout.n_first, self.encoder.n_features - 1
         late = Array(np.int64, ("late", 2), low=0, high=last)
-        return {"n_first": Whole(low=first, high=first), "_late": late, "means": Part()}
+        return {
+            "n_first": Whole(low=first, high=first),
+            "_late": late,
+            "means": Part(),
+            "kept": Part(lambda _: KeptCodes(), anew=True, optional=True),
+        }
 
     @property
     def _late(self) -> np.ndarray:

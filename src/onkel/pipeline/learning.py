@@ -13,6 +13,7 @@ import numpy as np
 from onkel.annotations import Matrix
 from onkel.columns.scaling import OnlineScaler
 from onkel.errors import DataError
+from onkel.learners.base import OnlineEstimator
 from onkel.learners.checking import by_group
 from onkel.learners.labels import targets
 from onkel.learners.predictions import Predictions, joined
@@ -50,6 +51,9 @@ def learn_rows(
                 found = learn_rows(model, X[head], y[head], late, own)
                 error.predictions, error.scores, error.classes, error.alone = found
             raise error
+    kept = model._inputs.kept
+    if kept is not None and kept.is_full(len(X)):
+        kept.keep_only(rows_kept(model))
     before = model._inputs.mark(X), model._statistics.mark(), model.n_rows
     done: list[Predictions] = []
     try:
@@ -69,6 +73,17 @@ def learn_rows(
         raise
     model._sample.add(X)
     return joined(done)
+
+
+def rows_kept(model: Parts) -> np.ndarray:
+    """How many rows ago each row came that the learner may fit to once more: the last one, 1.
+
+    None if the rows that it keeps are scaled: these could not be changed.
+    """
+    learner, as_is = model.estimator, model.scaler.mode == "none"
+    if not (as_is and isinstance(learner, OnlineEstimator)):
+        return np.empty(0, np.int64)
+    return learner.rows_kept()
 
 
 def _learn_segment(model: Parts, segment: Segment, groups: np.ndarray | None) -> Predictions:
