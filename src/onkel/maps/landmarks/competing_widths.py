@@ -4,7 +4,8 @@ Where few columns matter, a prior that holds the widths together hides them; whe
 prior that lets them part follows noise. Which is which only other rows can tell. So widths are
 fitted to the first rows under several priors, and each is judged by the rows after them. The best
 take the place of the widths found so far if their squared errors are smaller by more than two
-standard errors.
+standard errors. The fits that compete are rough. The best is fitted on, and that is kept where the
+rows after them are predicted better for it.
 
 A prior that lets columns part far has many local minima. Its fit begins where the columns that tell
 something, alone or in a pair, are as wide as if there were no others, and the rest are narrower:
@@ -33,6 +34,7 @@ from onkel.maps.landmarks.first_widths import (
     prior_mean,
     steps_of_widths,
     widths_in_steps,
+    work_of_widths,
 )
 from onkel.numerics.in_steps import together
 
@@ -41,9 +43,15 @@ from onkel.numerics.in_steps import together
 _TOGETHER, _APART = 10.0, 30.0
 # That of the last is at least this: of very many columns a few may be far from the others.
 _LEAST_VARIANCE = 0.1
-#: steps of all fits, each from the prior
-STEPS = 40
+#: how many fits compete, steps of each, and further steps of the best, at most
 N_FITS = 2
+STEPS = 32
+MORE_STEPS = 16
+#: a fit ends at a step that gains less than this of log p: what smaller steps gain on the rows that
+#: are fitted is mostly lost on those that judge. Only the best widths are fitted on.
+ROUGHLY = 2.0
+# X, Y and weight.
+_Rows = tuple[np.ndarray, np.ndarray, np.ndarray]
 # Parts of a column's values, of as many rows each.
 _PARTS = 8
 # The chance that any column seems to tell something where none does.
@@ -71,31 +79,48 @@ def best_widths(
     """
     fitted, judged = slice(0, n_fitted), slice(n_fitted, None)
     of = X[fitted], Y[fitted], weight[fitted]
+    rows = X[judged], Y[judged], weight[judged]
     tells = np.bincount(groups, columns_that_tell(*of)) > 0
     apart = max(_APART, _LEAST_VARIANCE * len(tells))
     starts = [(prior_mean(len(tells)), _TOGETHER), (_start(tells), apart)]
     yield True
     fits = [
-        widths_in_steps(*of, of_columns(start, groups), STEPS, groups, apart, ENOUGH)
+        widths_in_steps(*of, of_columns(start, groups), STEPS, groups, apart, ROUGHLY)
         for start, apart in starts
     ]
     candidates = [found, *(yield from together(fits))]
     errors = []
     for theta in candidates:
-        missed = Y[judged] - predicted_by(theta, *of, X[judged])
-        errors.append(weight[judged] * (missed**2).sum(axis=1))
-        # it takes as long as two usual steps
-        yield True
-        yield True
+        errors.append((yield from _judged(theta, of, rows)))
     best = int(np.argmin([error.sum() for error in errors]))
     gains = errors[0] - errors[best]
-    clearly = gains.sum() > _STANDARD_ERRORS * math.sqrt(len(gains)) * gains.std()
-    return candidates[best if clearly else 0]
+    if gains.sum() <= _STANDARD_ERRORS * math.sqrt(len(gains)) * gains.std():
+        return found
+    apart = starts[best - 1][1]
+    fitted_on = yield from widths_in_steps(*of, candidates[best], MORE_STEPS, groups, apart, ENOUGH)
+    error = yield from _judged(fitted_on, of, rows)
+    return fitted_on if error.sum() < errors[best].sum() else candidates[best]
+
+
+def _judged(theta: np.ndarray, of: _Rows, rows: _Rows) -> Generator[bool, None, np.ndarray]:
+    """Squared errors (k,) on ``rows``, predicted by the rows ``of``."""
+    X, Y, weight = rows
+    missed = Y - predicted_by(theta, *of, X)
+    # it takes as long as two usual steps
+    yield True
+    yield True
+    return weight * (missed**2).sum(axis=1)
 
 
 def steps_of_best() -> int:
     """Usual number of steps of :func:`best_widths`."""
-    return 1 + N_FITS * steps_of_widths(STEPS) + 2 * (N_FITS + 1)
+    fits = N_FITS * steps_of_widths(STEPS) + steps_of_widths(MORE_STEPS)
+    return 1 + fits + 2 * (N_FITS + 2)
+
+
+def work_of_best(n: int) -> int:
+    """About how many multiplications fits to n rows take, at most."""
+    return work_of_widths(n, N_FITS * STEPS + MORE_STEPS)
 
 
 def _start(tells: np.ndarray) -> np.ndarray:

@@ -7,7 +7,7 @@ from functools import lru_cache
 
 from onkel.annotations import DTypeLike
 from onkel.maps.base import FeatureMap
-from onkel.maps.landmarks import competing_widths
+from onkel.maps.landmarks.competing_widths import work_of_best
 from onkel.maps.landmarks.first_widths import work_of_widths
 from onkel.maps.landmarks.search import work_of_search
 from onkel.numerics.arrays import next_power_of_two
@@ -178,7 +178,7 @@ class FitSchedule(FeatureMap):
         if self._due(due) and (due <= FEW_ROWS or self._owed_by(due)):
             work += work_of_widths(min(seen, FEW_ROWS), self._steps_of_widths(due))
         if self.chooses(due):
-            work += competing_widths.N_FITS * work_of_widths(FEW_ROWS, competing_widths.STEPS)
+            work += work_of_best(FEW_ROWS)
         if self._due(due) and self._searches(due):
             work += work_of_search(seen, self.n_components, self._steps_for(seen))
         return work
