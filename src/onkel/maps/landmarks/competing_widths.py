@@ -3,7 +3,7 @@
 Where few columns matter, a prior that holds the widths together hides them; where all matter, a
 prior that lets them part follows noise. Which is which only other rows can tell. So widths are
 fitted to the first rows under several priors, and each is judged by the rows after them. The best
-take the place of the widths found so far if their squared errors are smaller by more than two
+take the place of the widths found so far if their squared errors are smaller by more than 2.5
 standard errors. The fits that compete are rough. The best is fitted on, and that is kept where the
 rows after them are predicted better for it.
 
@@ -60,8 +60,9 @@ _CHANCE = 0.05
 _MOST_PAIRED, _MOST_PAIRS = 512, 1 << 22
 # How much narrower than its prior a column begins that tells nothing, in log w.
 _NARROWER = 1.0
-# Standard errors by which other widths must be better than those found so far.
-_STANDARD_ERRORS = 2.0
+# Standard errors by which other widths must be better than those found so far. They are the best of
+# several, and there are few rows to judge by.
+_STANDARD_ERRORS = 2.5
 
 
 def best_widths(
