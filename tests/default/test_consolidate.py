@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 import onkel
 from onkel import OnlineKernelClassifier, OnlineKernelRegressor, StreamModel
 from onkel.cli import app
-from onkel.default.cells import share
+from onkel.default.cells import ROWS, WHOLE, share
 from onkel.learners import FOGDRegressor
 from onkel.maps.landmarks import learned, search
 from onkel.maps.landmarks.evidence import Landmarks
@@ -53,9 +53,29 @@ def test_rows_never_seen_are_predicted_better(before, after):
 
 
 @pytest.mark.compiled
-def test_cells_that_forget_correct_nothing_and_the_others_stay(before, after):
+def test_rows_are_left_out_of_what_cells_learn(after):
+    X, y = rows(1900)
+    of = after.model_
+    Z, Y = np.asarray(of.map.features(X)), y[:, None]
+    R = of.residuals_left_out(X, Y - Z @ of.coef.T, np.ones(len(X)))
+    for t in (0, 700, 1899):
+        rest = np.arange(len(X)) != t
+        H = Z[rest].T @ Z[rest] + of.penalty
+        left = y[t] - Z[t] @ np.linalg.solve(H, Z[rest].T @ y[rest])
+        np.testing.assert_allclose(R[t, 0], left, rtol=1e-3, atol=1e-6)
+
+
+@pytest.mark.compiled
+def test_cells_learn_what_the_last_fit_leaves(before, after):
     first, *later = before.model_.stages
-    np.testing.assert_array_equal(after.model_.stages[0].W, first.W)
+    cells = after.model_.stages[0]
+    # each row once, in an order that the seed decides
+    assert cells.sums[ROWS] == 1900
+    again = copy.deepcopy(before).consolidate().model_.stages[0]
+    np.testing.assert_array_equal(cells.W, again.W)
+    # the fit leaves less, in which there is less to find
+    assert cells.sums[WHOLE] < 0.5 * first.sums[WHOLE]
+    assert np.abs(cells.W).mean() < 0.5 * np.abs(first.W).mean()
     for stage, known in zip(after.model_.stages[1:], later, strict=True):
         assert known.W.any()
         assert not stage.W.any()

@@ -48,6 +48,8 @@ from onkel.state import Part
 
 # Columns and bins are chosen after so many rows, and again at every power of two up to the last.
 _FIRST_ROWS, _LAST_ROWS = 64, 1024
+# Rows that choose them anew in the last fit.
+_BINNED_ROWS = 4096
 # Cells hold up to so many times B² numbers (B landmarks): as many as least squares' two matrices.
 _CELLS = 2
 # Forgetting factors of the stages; that of f multiplies them. The last is for late columns.
@@ -184,13 +186,11 @@ class CorrectedModel(ExplicitModel):
         super().consolidate()
         if self.warmup is None:
             return
-        if searched and self._chosen_stage == _LATE:
-            # these follow the last residuals of the former fit
-            for stage in self.stages[1:_LATE]:
-                stage.withdraw()
         X, y, weight = self.warmup.rows()
         Y, n_landmarks = targets_of(y, self.n_outputs), self.map.n_components  # type: ignore[attr-defined]
         rng = np.random.default_rng([self.seed, len(X), 2])
+        if searched and self._chosen_stage == _LATE:
+            self._begin_cells_anew(X, Y, weight)
         if searched:
             held = HeldOut.at_once(*self.map.predict_held_out(X, Y, weight))  # type: ignore[attr-defined]
         elif self.map.search_steps and len(X) >= FEWEST_ROWS:  # type: ignore[attr-defined]
@@ -201,6 +201,24 @@ class CorrectedModel(ExplicitModel):
         with working(f"growing trees on all {len(X):,} rows kept"):
             self.trees = TreePart.grown(X, Y, weight, held, n_landmarks, rng, self._forgetting[0])
         self.undo_log.forget()
+
+    def _begin_cells_anew(self, X: np.ndarray, Y: np.ndarray, weight: np.ndarray) -> None:
+        """Let cells learn what the last fit left of all rows X (n, d), in a random order.
+
+        So their share is that of rows of any time. Each row is left out of the fit that predicts
+        it. The stages that forget have followed the residuals of the former fit.
+        """
+        rng, n = np.random.default_rng([self.seed, len(X), 3]), len(X)
+        some = rng.choice(n, min(n, _BINNED_ROWS), replace=False)
+        n_landmarks, K = self.map.n_components, self.n_outputs  # type: ignore[attr-defined]
+        bins = PairBins.of(X[some], Y[some], _CELLS * n_landmarks**2 // (K + 1))
+        cells, order = PairCells(bins, K, self._forgetting[0]), rng.permutation(n)
+        R = self.residuals_left_out(X, Y - super().scores(X), weight)
+        cells.learn(X[order], R[order], weight[order])
+        # cells of columns that came late are among the new ones
+        self.stages = [cells, *self.stages[1:_LATE]]
+        for stage in self.stages[1:]:
+            stage.withdraw()
 
     @property
     def _forgetting(self) -> list[float]:

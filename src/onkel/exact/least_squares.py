@@ -301,11 +301,15 @@ class RecursiveLeastSquares(Stateful):
 
     def variance(self, Z: np.ndarray) -> np.ndarray:
         """Predictive variance σ²(1 + zᵀ P z) of each row, σ² estimated from the innovations."""
+        noise = self.sums.noise
+        return (1.0 + self.leverage(Z)) * noise[0] / max(noise[1], 1.0)
+
+    def leverage(self, Z: np.ndarray) -> np.ndarray:
+        """zᵀ P z (n,) of each row."""
         U = self.factor.transposed(np.asarray(Z, dtype=np.float64))
         learned = self.since.rows_of_L(U)
         spread = np.einsum("ij,ij->j", U, U) - np.einsum("ij,ij->i", learned, learned)
-        noise = self.sums.noise
-        return (1.0 + np.maximum(spread, 0.0)) * noise[0] / max(noise[1], 1.0)
+        return np.maximum(spread, 0.0)
 
     def add_output(self, position: int) -> None:
         """Insert a class without rows at ``position``."""

@@ -29,6 +29,9 @@ from onkel.rules.base import Rule, T
 from onkel.rules.second_order import ExactScalars
 from onkel.state import Part
 
+# A row that alone determines its prediction counts as if others did, too, a little.
+_MOST_OWN = 0.99
+
 
 class ExplicitModel(Model):
     """f_k(x) = w_k · z(x) for K outputs: a map, a rule and a loss, with all their state.
@@ -373,6 +376,18 @@ class ExplicitModel(Model):
         for a, b in self.training.sub_blocks(X.shape[0]):
             out[a:b] = self.weights.matrix.variance(self.training.features(X[a:b]))
         return out
+
+    def residuals_left_out(self, X: np.ndarray, R: np.ndarray, weight: np.ndarray) -> np.ndarray:
+        """R (n, K), what f leaves of learned rows X, were each predicted by all other rows.
+
+        By least squares that is R/(1 - h), with h = w zᵀ P z for a row of weight w.
+        """
+        assert self.training is not None
+        assert self.weights.matrix is not None
+        own = np.empty(len(X))
+        for a, b in self.training.sub_blocks(len(X)):
+            own[a:b] = self.weights.matrix.leverage(self.training.features(X[a:b]))
+        return R / (1.0 - np.minimum(weight * own, _MOST_OWN))[:, None]
 
     # ---- learning ------------------------------------------------------------------------------
 
