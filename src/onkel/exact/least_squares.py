@@ -240,9 +240,9 @@ class RecursiveLeastSquares(Stateful):
         return self._there.products(Zs)
 
     def can_sum(self, weight: np.ndarray) -> bool:
-        """Whether rows of these weights fill one period, so that only their sums remain."""
-        whole = not self.since.count and len(weight) == self.period
-        return whole and self.forgetting == 1.0 and bool((weight > 0.0).all())
+        """Whether only the sums of these rows are needed, if an anchor follows them."""
+        first = not self.since.count and len(weight) <= self.period
+        return first and self.forgetting == 1.0 and bool((weight > 0.0).all())
 
     def _go_on(self, anchor: Anchor | None, rows: int) -> None:
         """Go on from the next anchor, if one is due after ``rows`` rows."""

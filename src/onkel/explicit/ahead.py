@@ -7,8 +7,8 @@ rows alone: steps still missing when the fit is due are made then. So nothing of
 copied or loaded model begins it again.
 
 The replay learns rows that have been predicted already. Least squares predicts each row from those
-before it, which takes most of its time. A replay needs no predictions, so whole periods of rows are
-summed, and the matrix is factored once. The noise is the same up to rounding: the minimum of
+before it, which takes most of its time. A replay needs no predictions, so rows are summed,
+and the matrix is factored once. The noise is the same up to rounding: the minimum of
 J = Σ w (y - zᵀu)² + uᵀ K₀ u grows with each row by e²/(1 + zᵀ P z), and it equals Σ w y² - bᵀ u.
 """
 
@@ -26,8 +26,10 @@ from onkel.numerics.in_steps import finished
 from onkel.numerics.notices import reached
 from onkel.numerics.threads import one_blas_thread
 
-# The share of the fit in all of the work; the rest is the replay, _REPLAYED rows at a time.
-_OF_FIT, _REPLAYED = 0.87, 256
+#: rows of a replay that are learned at once
+REPLAYED = 256
+# The share of the fit in all of the work; the rest is the replay.
+_OF_FIT = 0.87
 
 
 class Ahead:
@@ -70,7 +72,7 @@ def _refit(model: Any, rows: int, due: int | None) -> Generator[float, None, Any
     n = rows if due is None else due
     replay, start = new.replay(), 0
     while start < n:
-        end = min(start + _REPLAYED, n)
+        end = min(start + REPLAYED, n)
         if model.warmup.count < end:
             # wait until the rows have come
             yield 1.0
@@ -107,15 +109,15 @@ class Replay:
 
     def __init__(self, training: TrainingLoop) -> None:
         self._training = training
-        self._pending: _Period | None = None
+        self._pending: _Summed | None = None
 
     def learn(self, X: np.ndarray, y: np.ndarray, weight: np.ndarray) -> None:
-        """Take the rows X (n, d); a whole period where it can be summed."""
+        """Take the rows X (n, d); only their sums where these suffice."""
         weights = self._training.weights
         matrix = weights.matrix
         if matrix is not None and matrix.can_sum(weight):
             if self._pending is None:
-                self._pending = _Period(matrix)
+                self._pending = _Summed(matrix)
             Z = np.asarray(self._training.features(X), dtype=np.float64)
             self._pending.take(Z, targets_of(y, weights.shape[0]), weight)
             weights.count(weight)
@@ -130,7 +132,7 @@ class Replay:
             self._pending = None
 
 
-class _Period:
+class _Summed:
     """Rows summed into a matrix that is not factored."""
 
     def __init__(self, matrix: RecursiveLeastSquares) -> None:

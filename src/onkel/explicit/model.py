@@ -11,7 +11,7 @@ import numpy as np
 
 from onkel.annotations import Matrix
 from onkel.errors import MergeError
-from onkel.explicit.ahead import Ahead, Replay, fitted_last
+from onkel.explicit.ahead import REPLAYED, Ahead, Replay, fitted_last
 from onkel.explicit.changing_maps import training_loop_for
 from onkel.explicit.loop import learn_one_or_undo, weigh_row
 from onkel.explicit.training_loop import TrainingLoop
@@ -324,6 +324,18 @@ class ExplicitModel(Model):
         """Takes rows that have been predicted already."""
         assert self.training is not None
         return Replay(self.training)
+
+    def _learn_again(self, X: np.ndarray, y: np.ndarray, weight: np.ndarray) -> None:
+        matrix, loop = self.weights.matrix, self.training
+        stays = loop is not None and loop.settled()
+        if matrix is None or not stays or not matrix.can_sum(weight[:REPLAYED]):
+            super()._learn_again(X, y, weight)
+            return
+        replay = self.replay()
+        for a in range(0, len(X), REPLAYED):
+            some = slice(a, a + REPLAYED)
+            replay.learn(X[some], y[some], weight[some])
+        replay.finish()
 
     # ---- what undoing asks ---------------------------------------------------------------------
 

@@ -321,9 +321,13 @@ class Model(Stateful):
         with one_blas_thread(), working(f"{self.fits} to {self.warmup.count:,} rows"):
             self._fit_first(first, labels, weights)
             self._reset()
-            self._learn_in_order(first, labels, weights, np.zeros((len(first), self.n_outputs)))
+            self._learn_again(first, labels, weights)
         if self.warmup.complete:
             self.warmup = None
+
+    def _learn_again(self, X: np.ndarray, y: np.ndarray, weight: np.ndarray) -> None:
+        """Learn rows in order that have been predicted already."""
+        self._learn_in_order(X, y, weight, np.zeros((len(X), self.n_outputs)))
 
     def context(self) -> UpdateContext:
         """How f moves, as passed to every loop."""
