@@ -150,6 +150,7 @@ def objective(
     n, width, ridge = len(X), np.exp(theta[:-1])[groups], math.exp(theta[-1])
     # the same memory for all evaluations: to clear new pages takes as long as to compute
     K, G, root = (scratch(f"widths: {name}", (n, n), np.float64) for name in ("K", "G", "root"))
+    few, product = (scratch(f"widths: {name}", (n, n), np.float32) for name in ("few", "product"))
     kernel_columns(X, X, width, out=K)
     G = _inverse(K, ridge / weight, G, root)
     pause()
@@ -160,9 +161,12 @@ def objective(
     value = 0.5 * n * math.log(error / Y.size)
     u = weight[:, None] * left_out / own[:, None]
     Gu = G @ u
-    np.multiply(G, np.sqrt(np.sum(u * left_out, axis=1)), out=root)
-    # a matrix times its own transpose is half the work
-    of_M = np.matmul(root, root.T, out=G)
+    # float32 suffices for a gradient; a matrix times its own transpose is half the work
+    by = np.sqrt(np.sum(u * left_out, axis=1))
+    largest = float(own.max() * by.max()) or 1.0
+    np.multiply(G, by / largest, out=few, casting="same_kind")
+    np.matmul(few, few.T, out=product)
+    of_M = np.multiply(product, largest**2, out=G, dtype=np.float64)
     of_M -= np.matmul(0.5 * np.hstack([Gu, alpha]), np.hstack([alpha, Gu]).T, out=root)
     pause()
     scale = n / error
