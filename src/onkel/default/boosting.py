@@ -26,8 +26,8 @@ DEPTH = 6
 #: squared errors, log loss of two classes (targets 0 and 1), log loss of more (indicators)
 SQUARED, TWO, MORE = range(3)
 _MOST_BINS = 128
-# Rows and columns that a tree is grown by.
-_SHARE, _MOST_ROWS, _MOST_COLUMNS = 0.8, 8192, 32
+# Rows and columns that a tree is grown by, at most so many: more rows help much up to here.
+_SHARE, _MOST_ROWS, _MOST_COLUMNS = 0.8, 16_384, 32
 #: trees for which rows are drawn, and rows held out predicted, once
 AT_ONCE = 5
 # Added to Σ w h of a leaf, as a share of h at its largest.
