@@ -71,10 +71,11 @@ class _OnlineKernel(OverMap):
     speed: str | float = param(
         default="balanced",
         kind='{"fast", "balanced", "accurate"} or float',
-        doc='"fast": landmarks are the first rows, widths and penalty those of the first 512, in '
-        'about a second. "balanced": a search of 12 steps at 1 024, 2 048, ..., 32 768 rows, '
-        "with 24 more for widths of the landmarks' own; fewer steps at 65 536 and 131 072. A "
-        "search is left out where a small one gains less than 1 % of the squared errors. "
+        doc='"fast": landmarks are chosen among the first 1 024 rows, widths and penalty are those '
+        'of the first 512, in about a second. "balanced": a search of 12 steps at 1 024, 2 048, '
+        "..., 32 768 rows, with 24 more for widths of the landmarks' own; fewer steps at 65 536 "
+        "and 131 072. A search is left out where a small one gains less than 2 % of the squared "
+        "errors. "
         '"accurate": 42 steps. A number ≥ 0: as "balanced", but all searches together take at most '
         'so many times the multiplications of learning; "balanced" itself takes at most 16 times, '
         "at half of the time each.",

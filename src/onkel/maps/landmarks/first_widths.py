@@ -36,8 +36,8 @@ _COMMON_STD = 0.4
 TOGETHER = 2.0
 _COMMON_SHIFT = -0.35
 _RIDGE, _RIDGE_STD = 0.3, 1.0
-# Prior variance of a constant; that of the kernel is 1.
-_CONSTANT = 10.0
+#: prior variance of a constant; that of the kernel is 1
+CONSTANT = 10.0
 _RANGE = 4.0
 _LEAST_ERROR = 1e-12
 # The search ends at a step that gains less than this share of the objective.
@@ -152,7 +152,7 @@ def objective(
     K, G, root = (scratch(f"widths: {name}", (n, n), np.float64) for name in ("K", "G", "root"))
     few, product = (scratch(f"widths: {name}", (n, n), np.float32) for name in ("few", "product"))
     kernel_columns(X, X, width, out=K)
-    G = _inverse(K, ridge / weight, G, root)
+    G = inverse_with_constant(K, ridge / weight, G, root)
     pause()
     own = np.diag(G).copy()
     alpha = G @ Y
@@ -184,15 +184,19 @@ def predicted_by(
     """Predictions (k, C) of scaled rows ``of`` (k, d) by rows X, all of which are landmarks."""
     width, n = np.exp(theta[:-1]), len(X)
     room = np.empty((n, n)), np.empty((n, n))
-    alpha = _inverse(kernel_columns(X, X, width), math.exp(theta[-1]) / weight, *room) @ Y
-    return np.asarray(kernel_columns(of, X, width) @ alpha + _CONSTANT * alpha.sum(axis=0))
+    alpha = (
+        inverse_with_constant(kernel_columns(X, X, width), math.exp(theta[-1]) / weight, *room) @ Y
+    )
+    return np.asarray(kernel_columns(of, X, width) @ alpha + CONSTANT * alpha.sum(axis=0))
 
 
 def _go_on() -> None:
     """No pause."""
 
 
-def _inverse(K: np.ndarray, noise: np.ndarray, out: np.ndarray, room: np.ndarray) -> np.ndarray:
+def inverse_with_constant(
+    K: np.ndarray, noise: np.ndarray, out: np.ndarray, room: np.ndarray
+) -> np.ndarray:
     """(K + diag(noise) + c)⁻¹ in ``out``, by the inverse without the large constant c.
 
     ``room`` (n, n) is overwritten.
@@ -202,7 +206,7 @@ def _inverse(K: np.ndarray, noise: np.ndarray, out: np.ndarray, room: np.ndarray
         M = np.asfortranarray(_with_noise(K, noise, out).T)
         G = inverse_of_factor(cholesky_upper(M))
     ones = G.sum(axis=1)
-    G -= np.multiply.outer(ones, ones / (1.0 / _CONSTANT + ones.sum()), out=room)
+    G -= np.multiply.outer(ones, ones / (1.0 / CONSTANT + ones.sum()), out=room)
     return G
 
 

@@ -14,6 +14,8 @@ from onkel.annotations import ArrayLike, DTypeLike, Matrix, MatrixLike, Out, See
 from onkel.fields import Fields, Flag, Whole
 from onkel.maps.landmarks.competing_widths import best_widths, steps_of_best
 from onkel.maps.landmarks.evidence import Landmarks
+from onkel.maps.landmarks.first_landmarks import STEPS as STEPS_OF_CHOICE
+from onkel.maps.landmarks.first_landmarks import best_rows
 from onkel.maps.landmarks.first_widths import (
     ENOUGH,
     TOGETHER,
@@ -25,7 +27,7 @@ from onkel.maps.landmarks.first_widths import (
 )
 from onkel.maps.landmarks.fitted import FittedLandmarks, Units, n_steps
 from onkel.maps.landmarks.indicators import groups_of
-from onkel.maps.landmarks.schedule import FEW_ROWS, FEW_STEPS, FitSchedule
+from onkel.maps.landmarks.schedule import CHOICE_ROWS, FEW_ROWS, FEW_STEPS, FitSchedule
 from onkel.maps.landmarks.search import (
     Split,
     improve,
@@ -58,7 +60,8 @@ class LearnedLandmarks(FitSchedule):
     - Up to 512 rows, each time a sixteenth more have come, and from 256 on a quarter: a width for
       each column and the penalty λ, by leave-one-out errors and a prior
       (:mod:`onkel.maps.landmarks.first_widths`). At 1 024 rows those after the 512th choose how far
-      the columns may part (:mod:`onkel.maps.landmarks.competing_widths`).
+      the columns may part (:mod:`onkel.maps.landmarks.competing_widths`). Where no search follows,
+      they also choose the landmarks (:mod:`onkel.maps.landmarks.first_landmarks`).
     - From 1 024 rows on (2·B where that is more), at every power of two up to ``n_warmup``: widths
       and landmarks, by gradients of the evidence, as far as held-out rows improve
       (:mod:`onkel.maps.landmarks.search`). From 16·B rows on each landmark gets widths of its own
@@ -182,7 +185,7 @@ class LearnedLandmarks(FitSchedule):
         if self._learns_widths(due):
             most += steps_of_widths(self._steps_for_widths(n, due))
         if self.chooses(due):
-            most += steps_of_best()
+            most += steps_of_best() + STEPS_OF_CHOICE
         if self._searches(due):
             own = self._taught and self._fitted.at.log_width.ndim == 2
             most += steps_of_search(n, d, self.n_components, own, self._steps_for(n))
@@ -238,6 +241,8 @@ class LearnedLandmarks(FitSchedule):
             best = yield from best_widths(units(X), V, weight, found, FEW_ROWS, groups)
             at = Landmarks(at.S, best[:-1], best[-1])
             self._together = best is found
+            if not self._searches(due) and self.n_components < min(len(X), CHOICE_ROWS):
+                at = yield from self._among_first_rows(at, units, X, V, weight)
         if self._searches(due):
             rng = np.random.default_rng([self.seed_, len(X)])
             # after a first search the first rows are no better a start
@@ -250,6 +255,15 @@ class LearnedLandmarks(FitSchedule):
             )
             self._news = None
         return at
+
+    def _among_first_rows(
+        self, at: Landmarks, units: Units, X: np.ndarray, V: np.ndarray, weight: np.ndarray
+    ) -> Generator[bool, None, Landmarks]:
+        """The same widths, with landmarks among the first rows that predict better."""
+        first, theta = slice(0, CHOICE_ROWS), np.append(at.log_width, at.log_ridge)
+        U, m = units(X[first]), self.n_components
+        rows = yield from best_rows(U, V[first], weight[first], theta, FEW_ROWS, m)
+        return at._replace(S=U[rows])
 
     def fits_last(self, n: int) -> bool:
         return self.search_steps > 0 and self._taught and n >= self._first_search
