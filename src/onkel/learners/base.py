@@ -453,8 +453,8 @@ class OnlineEstimator(BaseEstimator):
         >>> for k, part in enumerate(parts):
         ...     _ = part.partial_fit(X[2000 + k:5000:2], y[2000 + k:5000:2])
         >>> whole = parts[0].merge(parts[1], since=sample)
-        >>> whole.n_rows_, round(whole.score(X[5000:], y[5000:]), 2)
-        (5000, 0.96)
+        >>> whole.n_rows_, whole.score(X[5000:], y[5000:]) > 0.95
+        (5000, True)
 
         Notes
         -----
