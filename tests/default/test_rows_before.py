@@ -125,6 +125,16 @@ def test_the_last_fit_learns_rows_before_the_changes(monkeypatch):
 
     assert error(True) < 0.5 * error(False)
 
+    def broken_off(self):
+        raise KeyboardInterrupt
+
+    own = model.current.warmup
+    monkeypatch.setattr(RowsBefore, "tell", lambda *_: True)
+    monkeypatch.setattr(type(model.current), "consolidate", broken_off)
+    with pytest.raises(KeyboardInterrupt):
+        learner.consolidate()
+    assert model.current.warmup is own
+
 
 @pytest.mark.slow
 @pytest.mark.compiled

@@ -261,8 +261,11 @@ class RestartingModel(Stateful):
         before = self.before if model.ready else None
         if own and before and before.tell(own, model.map.features, model.penalty, self.n_outputs):
             model.warmup = before.and_own(own, self.seed)
-        model.consolidate()
-        model.warmup = own
+        try:
+            model.consolidate()
+        finally:
+            # also where a signal breaks the fit off
+            model.warmup = own
 
     # ---- what a single model has, too ----------------------------------------------------------
 
