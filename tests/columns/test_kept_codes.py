@@ -101,6 +101,19 @@ def test_means_of_the_other_folds_are_those_of_means_that_never_saw_the_rows(cla
         without = TargetMeans(classes > 0)
         without._meet(means.classes)
         without.learn({name: c[others] for name, c in codes.items()}, y[others])
+        # in the mean of all rows one row counts for nothing
+        without.n_rows, without.total = means.n_rows, means.total
         expected = without.now({name: c[own] for name, c in of_some.items()})
         for name in codes:
             np.testing.assert_allclose(anew[name][own], expected[name], atol=1e-12)
+
+
+def test_a_code_of_many_rows_has_one_mean():
+    rng = np.random.default_rng(0)
+    codes, y = {0: rng.choice([1, 2], 1200, p=[0.9, 0.1])}, rng.normal(size=1200)
+    means = TargetMeans()
+    means.learn(codes, y)
+    anew = means.of_others(codes, means.places(y), rng.integers(0, 10, 1200))[0]
+    frequent = codes[0] == 1
+    np.testing.assert_array_equal(anew[frequent], means.now(codes)[0][frequent])
+    assert len(np.unique(anew[~frequent])) == 10

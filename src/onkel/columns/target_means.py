@@ -34,6 +34,8 @@ _SMOOTHING = 10.0
 # Classes beyond this number have no statistic.
 _MOST_CLASSES = 16
 _FEWEST_CODES = 64
+# In the mean of so many rows, a row's own label counts for next to nothing.
+_MANY = 256
 
 
 class TargetMeans(Stateful):
@@ -86,7 +88,8 @@ class TargetMeans(Stateful):
     ) -> dict[int, np.ndarray]:
         """The statistics (n, J) of rows that were learned, by all rows but those of their fold.
 
-        ``places`` (n,): what :meth:`places` gave for their targets.
+        ``places`` (n,): what :meth:`places` gave for their targets. Codes of many rows have one
+        value for all of them, which bins and cuts do not split.
         """
         Y = self._of_places(places)
         out = {name: np.zeros_like(Y) for name in codes}
@@ -98,15 +101,17 @@ class TargetMeans(Stateful):
         return out
 
     def _without(self, codes: dict[int, np.ndarray], Y: np.ndarray) -> TargetMeans:
-        """What is known without these rows, which were learned."""
+        """What is known without these rows, which were learned, of codes that are not of many."""
         rest = TargetMeans(self.of_classes)
-        rest.n_rows, rest.total = self.n_rows - len(Y), self.total - Y.sum(axis=0)
+        rest.n_rows, rest.total = self.n_rows, self.total
         for name, own in codes.items():
             most = max(int(own.max(initial=0)) + 1, len(self.counts.get(name, ())))
             counts, sums = self._padded(name, most, self.n_means)
+            few = counts < _MANY
             for c in own.reshape(len(own), -1).T:
-                np.subtract.at(counts, c, 1.0)
-                np.subtract.at(sums, c, Y)
+                some = few[c]
+                np.subtract.at(counts, c[some], 1.0)
+                np.subtract.at(sums, c[some], Y[some])
             rest.counts[name], rest.sums[name] = np.maximum(counts, 0.0), sums
         return rest
 
