@@ -49,7 +49,7 @@ STEPS = 32
 MORE_STEPS = 16
 #: a fit ends at a step that gains less than this of log p: what smaller steps gain on the rows that
 #: are fitted is mostly lost on those that judge. Only the best widths are fitted on.
-ROUGHLY = 2.0
+ROUGHLY = 0.5
 # X, Y and weight.
 _Rows = tuple[np.ndarray, np.ndarray, np.ndarray]
 # Parts of a column's values, of as many rows each.
