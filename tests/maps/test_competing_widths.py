@@ -96,7 +96,7 @@ def test_rows_that_were_not_fitted_choose():
     fresh = first_widths(*few, prior_mean(12), *roughly)
     assert error(best).sum() <= min(error(together).sum(), error(fresh).sum())
     # what was found so far stays unless other widths are clearly better
-    nearly = best - 0.03
+    nearly = best + 0.03
     gains = error(nearly) - error(best)
     assert 0.0 < gains.sum() < 2.0 * gains.std() * np.sqrt(150)
     np.testing.assert_array_equal(
@@ -123,8 +123,8 @@ def test_a_choice_is_as_good_without_the_steps_that_gain_next_to_nothing(monkeyp
         best = finished(best_widths(*of))
         few = X[:250], y[:250, None], np.ones(250)
         errors.append(np.mean((y[250:] - predicted_by(best, *few, X[250:])[:, 0]) ** 2))
-    assert steps[1] < 0.8 * steps[0]
-    assert errors[1] < 1.04 * errors[0]
+    assert steps[1] < 0.9 * steps[0]
+    assert errors[1] < 1.02 * errors[0]
 
 
 @pytest.mark.slow
