@@ -82,9 +82,6 @@ class KeptCodes(Stateful):
     def add(self, columns: list[int], codes: np.ndarray, targets: np.ndarray) -> None:
         """Add the next rows (n, m); ``columns`` has all of those before."""
         rows, n = self._rows, len(codes)
-        if not columns:
-            self._rows = rows._replace(n_rows=rows.n_rows + n, first=rows.n_rows + n)
-            return
         if columns != rows.columns:
             rows = rows.with_columns(columns)
         rows = rows.with_room(n)
@@ -93,9 +90,14 @@ class KeptCodes(Stateful):
         rows.born[new] = np.arange(rows.n_rows, rows.n_rows + n)
         self._rows = rows._replace(n=rows.n + n, n_rows=rows.n_rows + n)
 
+    def pass_by(self, n: int) -> None:
+        """Count n rows that came before there are codes."""
+        n_rows = self._rows.n_rows + n
+        self._rows = self._rows._replace(n_rows=n_rows, first=n_rows)
+
     def is_full(self, n: int) -> bool:
-        """Whether n rows more take more room."""
-        return self._rows.n + n > len(self._rows.born)
+        """Whether the codes of n rows more take more room."""
+        return bool(self._rows.columns) and self._rows.n + n > len(self._rows.born)
 
     def keep_only(self, ago: np.ndarray) -> None:
         """Forget all rows but those that came so many rows ago; the last one came 1 ago."""

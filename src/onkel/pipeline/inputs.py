@@ -263,8 +263,11 @@ class Inputs(Stateful):
             self.kept = KeptCodes()
         if self.kept is None or self.encoder is None:
             return
+        if not self.encoder.codes:
+            self.kept.pass_by(len(X))
+            return
         columns = sorted(_all_of(self.encoder.codes))
-        lacking = max(columns[-1] + 1 - X.shape[1], 0) if columns else 0
+        lacking = max(columns[-1] + 1 - X.shape[1], 0)
         codes = with_zero_columns(X, lacking)[:, columns]
         self.kept.add(columns, codes, self.means.places(y))
 
