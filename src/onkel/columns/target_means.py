@@ -122,9 +122,10 @@ class TargetMeans(Stateful):
         """
         if not self.of_classes:
             return np.asarray(y, dtype=np.float64)
-        # one row has no need to be sorted
-        values, index = np.unique(y, return_inverse=True) if len(y) != 1 else (y, np.zeros(1, int))
-        names = [_name(value) for value in values]
+        names, _, index = _named(y)
+        return self._placed(names, index)
+
+    def _placed(self, names: list[str], index: np.ndarray) -> np.ndarray:
         place = [self.classes.index(name) if name in self.classes else 0 for name in names]
         return np.array(place, dtype=np.float64)[index]
 
@@ -233,10 +234,11 @@ class TargetMeans(Stateful):
 
     def _as_targets(self, y: np.ndarray) -> np.ndarray:
         """The numbers (n, 1), or one indicator column for each class but the first."""
-        if self.of_classes:
-            values, first = np.unique(y, return_index=True)
-            self._meet(_name(values[k]) for k in np.argsort(first))
-        return self._of_places(self.places(y))
+        if not self.of_classes:
+            return self._of_places(self.places(y))
+        names, first, index = _named(y)
+        self._meet(names[k] for k in np.argsort(first))
+        return self._of_places(self._placed(names, index))
 
     def _meet(self, names: Iterable[str]) -> None:
         """Add the classes that are new, in this order."""
@@ -297,3 +299,12 @@ class TargetMeans(Stateful):
 def _name(label: Any) -> str:
     """A label as text, the same for 1 and 1.0."""
     return f"={label}" if isinstance(label, str) else repr(float(label))
+
+
+def _named(y: np.ndarray) -> tuple[list[str], np.ndarray, np.ndarray]:
+    """The names of different labels, the first row of each, and which of them each row has."""
+    if len(y) == 1:
+        # one row has no need to be sorted
+        return [_name(y[0])], np.zeros(1, np.int64), np.zeros(1, np.int64)
+    values, first, index = np.unique(y, return_index=True, return_inverse=True)
+    return [_name(value) for value in values], first, index
