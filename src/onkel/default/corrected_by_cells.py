@@ -135,11 +135,8 @@ class CorrectedModel(ExplicitModel):
         """
         assert self.choice is not None
         X, y, weight = self.choice.rows()
-        n_landmarks = self.map.n_components  # type: ignore[attr-defined]
-        targets, K = targets_of(y, self.n_outputs), self.n_outputs
-        bins = PairBins.of(X, targets, _CELLS * n_landmarks**2 // (K + 1))
         at = self._chosen_stage
-        cells = PairCells(bins, self.n_outputs, self._forgetting[at])
+        cells = self._begun_cells(X, targets_of(y, self.n_outputs), self._forgetting[at])
         cells.learn(X, self.kept.residuals, weight)
         self.stages[at:] = [cells]
         if self.choice.complete:
@@ -210,15 +207,19 @@ class CorrectedModel(ExplicitModel):
         """
         rng, n = np.random.default_rng([self.seed, len(X), 3]), len(X)
         some = rng.choice(n, min(n, _BINNED_ROWS), replace=False)
-        n_landmarks, K = self.map.n_components, self.n_outputs  # type: ignore[attr-defined]
-        bins = PairBins.of(X[some], Y[some], _CELLS * n_landmarks**2 // (K + 1))
-        cells, order = PairCells(bins, K, self._forgetting[0]), rng.permutation(n)
+        cells = self._begun_cells(X[some], Y[some], self._forgetting[0])
+        order = rng.permutation(n)
         R = self.residuals_left_out(X, Y - super().scores(X), weight)
         cells.learn(X[order], R[order], weight[order])
         # cells of columns that came late are among the new ones
         self.stages = [cells, *self.stages[1:_LATE]]
         for stage in self.stages[1:]:
             stage.withdraw()
+
+    def _begun_cells(self, X: np.ndarray, Y: np.ndarray, forgetting: float) -> PairCells:
+        """Cells that have learned nothing, in bins that rows X with targets Y choose."""
+        n_landmarks, K = self.map.n_components, self.n_outputs  # type: ignore[attr-defined]
+        return PairCells(PairBins.of(X, Y, _CELLS * n_landmarks**2 // (K + 1)), K, forgetting)
 
     @property
     def _forgetting(self) -> list[float]:
