@@ -363,7 +363,7 @@ def test_lines_of_every_kind_are_answered_or_told_and_nothing_is_lost(tmp_path, 
             ),
             say=say_line,
         )
-        options = LiveOptions(model=folder / "m.onkel", metrics_every=0)
+        options = LiveOptions(model=folder / "m.onkel", metrics_every=0, in_order=True)
         assert Pipe(model, options, source, file, Interrupts()).run() == 0
         writer.join()
         os.close(source)

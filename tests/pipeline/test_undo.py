@@ -67,7 +67,7 @@ def test_after_an_interrupt_the_model_is_that_of_its_rows(task):
     wide = _model(task).partial_fit(rows[:20], y[:20]).partial_fit(late[20:], y[20:])
     reached = set()
     for own, reference in ((rows, whole), (late, wide)):
-        for k in [*range(1, 40), *range(40, 400, 7)]:
+        for k in [*range(1, 40), *range(40, 1000, 7)]:
             model, interrupt = _model(task).partial_fit(rows[:20], y[:20]), _Interrupt(k)
             try:
                 with interrupt:
