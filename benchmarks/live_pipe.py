@@ -27,7 +27,7 @@ LEARNERS = (("pa", ()), ("krls", ("--set", "n_components=100")), ("okl", ("--set
 #: of the pipe alone: the default takes longer, as it searches
 DEFAULT = (("okl", ()), ("okl", ("--in-order",)))
 LABELS = ("with the row", "10 rows later, in turn", "after 100 rows, together")
-WARM = 3000
+WARM, PAUSE = 3000, 4.0
 
 
 def rows(n: int) -> list[dict[str, Any]]:
@@ -104,6 +104,8 @@ def run(learner: str, how: tuple[str, ...], labels: str, rate: int, seconds: flo
         for _ in range(WARM):
             answers.readline()
         warm.join()
+        # until their labels are learned
+        time.sleep(PAUSE)
         written: list[float] = []
         before = cpu(live.pid)
         end = time.perf_counter() + max(seconds, n / rate)

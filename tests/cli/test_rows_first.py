@@ -14,9 +14,8 @@ import numpy as np
 import pytest
 
 import onkel
-from onkel.cli.live import rows_first
 from onkel.cli.live.rows_first import RowsFirst
-from onkel.explicit.ahead import Ahead
+from onkel.explicit import ahead
 from onkel.explicit.model import ExplicitModel
 from onkel.serve import LiveModel
 
@@ -102,12 +101,11 @@ def test_an_id_may_come_again_or_be_left_out(names, monkeypatch):
 
 @pytest.mark.parametrize("most", [1, 2, 10])
 def test_no_row_whose_label_has_come_is_forgotten(most, monkeypatch):
-    monkeypatch.setattr(rows_first, "_MOST_BEHIND", 7)
     live = _live(say=pytest.fail, most=most)
     first = _searching(live, monkeypatch)
     answers = list(first.take_all([_row(t, y=float(t % 5)) for t in range(300)]))
     assert len(answers) == 300
-    assert len(first) <= 7 + most
+    assert len(first) <= most
     while first:
         first.learn()
     assert live.model.n_rows == 300
@@ -116,10 +114,20 @@ def test_no_row_whose_label_has_come_is_forgotten(most, monkeypatch):
 
 def test_cheap_labels_make_no_part_of_a_long_fit(monkeypatch):
     """`rows_before_fit` rows at once are learned without a fit; the row after them has one."""
-    fits = []
-    for of, name in ((Ahead, "advance"), (ExplicitModel, "refit")):
-        own = getattr(of, name)
-        monkeypatch.setattr(of, name, lambda *given, own=own: (fits.append(1), own(*given))[1])
+    fits, refit, fit = [], ahead._refit, ExplicitModel.refit
+
+    def steps(*what):
+        work = refit(*what)
+        while True:
+            try:
+                share = next(work)
+            except StopIteration as end:
+                return end.value
+            fits.append(1)
+            yield share
+
+    monkeypatch.setattr(ahead, "_refit", steps)
+    monkeypatch.setattr(ExplicitModel, "refit", lambda own: (fits.append(1), fit(own))[1])
     rng = np.random.default_rng(0)
     X = rng.uniform(-1.0, 1.0, (2200, 3))
     X[1500:, 0] += 5.0

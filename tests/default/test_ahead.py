@@ -81,6 +81,32 @@ def test_after_the_last_row_no_step_is_made_in_vain(monkeypatch):
 
 @pytest.mark.slow
 @pytest.mark.compiled
+def test_a_search_goes_on_while_no_row_comes_and_is_the_same(monkeypatch):
+    X, y = rows()
+    alone, rng = learned(AFTER), np.random.default_rng(1)
+    model = learned(BEGUN)
+    for t in range(BEGUN, AFTER):
+        for _ in range(rng.integers(4)):
+            model.fit_ahead()
+        one_by_one(model, X, y, t, t + 1)
+    np.testing.assert_array_equal(model.predict(X), alone.predict(X))
+    model, done = learned(BEGUN), []
+    watch_steps(monkeypatch, lambda: done.append(1))
+    assert not model.rows_before_fit()
+    while model.fit_ahead():
+        pass
+    before, cheap = len(done), model.rows_before_fit()
+    assert before > 100
+    assert cheap > 20
+    model.partial_fit(X[BEGUN : BEGUN + cheap], y[BEGUN : BEGUN + cheap])
+    assert len(done) == before
+    one_by_one(model, X, y, BEGUN + cheap, AFTER)
+    np.testing.assert_allclose(model.predict(X), alone.predict(X), rtol=1e-9, atol=1e-9)
+    assert not model.fit_ahead()
+
+
+@pytest.mark.slow
+@pytest.mark.compiled
 @pytest.mark.parametrize(
     "again",
     [

@@ -240,6 +240,9 @@ class RestartingModel(Stateful):
         rest = BIN_ROWS - len(self.window) - 1 if decided and not self.fixed else math.inf
         return min(rest, *(model.rows_before_fit() for model in self.models()))
 
+    def fit_ahead(self) -> bool:
+        return any(model.fit_ahead() for model in self.models())
+
     def rows_kept(self) -> np.ndarray:
         """As of all models, one after the other; before them, rows from before the last change."""
         n_rows = self.n_bins * BIN_ROWS + len(self.window)

@@ -54,6 +54,19 @@ class Ahead:
                 while self.share < share:
                     self.share = next(self._work)
 
+    def go_on(self) -> bool:
+        """Do a small part of the fit before its time; False if none is left to do."""
+        if self.share >= _OF_FIT:
+            # the replay waits for rows
+            return False
+        with one_blas_thread():
+            self.share = next(self._work)
+        return True
+
+    def rows_covered(self) -> int:
+        """How many rows may come until `advance` has something to do."""
+        return self.rows + int(self.share * (self.due - self.rows))
+
     def finish(self) -> Any:
         """A model with the fitted map that has learned all ``due`` rows."""
         with one_blas_thread():

@@ -221,13 +221,27 @@ class ExplicitModel(Model):
     def _next_fit(self) -> int:
         assert self.warmup is not None
         count = self.warmup.count
-        due, rows = self.map.next_fit(count, self.warmup.n_rows)
-        if rows <= count < due:
-            if self.ahead is None or self.ahead.due != due:
-                self.ahead = Ahead(self, rows, due)
+        due, _ = self.map.next_fit(count, self.warmup.n_rows)
+        if (ahead := self._next_ahead()) is not None:
             with working(self._fit_of(due), done=False):
-                self.ahead.advance(count + 1)
+                ahead.advance(count + 1)
         return due
+
+    def _next_ahead(self) -> Ahead | None:
+        """The next fit, if enough rows have come to begin it."""
+        if self.warmup is None:
+            return None
+        count = self.warmup.count
+        due, rows = self.map.next_fit(count, self.warmup.n_rows)
+        if not rows <= count < due:
+            return None
+        if self.ahead is None or self.ahead.due != due:
+            self.ahead = Ahead(self, rows, due)
+        return self.ahead
+
+    def fit_ahead(self) -> bool:
+        ahead = self._next_ahead()
+        return ahead is not None and ahead.go_on()
 
     def _fit_of(self, due: int) -> str:
         return f"{self.fits} to {due:,} rows"
@@ -250,6 +264,8 @@ class ExplicitModel(Model):
             return math.inf
         count = self.warmup.count
         due, seen = self.map.next_fit(count, self.warmup.n_rows)
+        if self.ahead is not None and self.ahead.due == due:
+            seen = self.ahead.rows_covered()
         return max(min(seen, due - 1) - count, 0)
 
     def refit(self) -> None:

@@ -122,11 +122,16 @@ def rows_state(xs: list[Any]) -> State:
     if xs and not named:
         return _features(xs)
     forms: dict[tuple[str, ...], int] = {}
-    columns: dict[str, list[Any]] = {}
     form = [forms.setdefault(tuple(map(str, x)), len(forms)) for x in named]
-    for x in named:
-        for name, value in x.items():
-            columns.setdefault(str(name), []).append(value)
+    columns: dict[str, list[Any]] = {name: [] for names in forms for name in names}
+    if [len(names) for names in forms] == [len(columns)]:
+        # the usual case, and faster
+        held = zip(*(x.values() for x in named), strict=True)
+        columns = dict(zip(columns, map(list, held), strict=True))
+    else:
+        for x in named:
+            for name, value in x.items():
+                columns[str(name)].append(value)
     return {
         "forms": [list(names) for names in forms],
         "form": np.array(form, np.int64),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 
 import typer
@@ -52,6 +53,8 @@ def _in_pipe(options: LiveOptions) -> int:
         keep_one_blas_thread()
         durable = open_durable(options, options.journal)
     model = open_model(options) if durable is None else durable.live
+    # garbage is looked for often, and each time in few objects
+    gc.set_threshold(10_000, 20, 20)
     with Interrupts(end_input=True) as interrupts, sources[0].opened() as raw:
         status = Pipe(model, options, raw.fileno(), 1, interrupts, durable).run()
     if durable is not None:

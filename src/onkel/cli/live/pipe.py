@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import select
 import stat
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from onkel.cli.console import as_json, say_line
 from onkel.cli.guarded import PIECE
+from onkel.cli.live.arrivals import Arrivals
 from onkel.cli.live.csv_lines import CsvLines
 from onkel.cli.live.options import LiveOptions
 from onkel.cli.live.rows_first import RowsFirst
@@ -23,12 +25,14 @@ if TYPE_CHECKING:
     from onkel.serve.live import LiveModel
 
 # Seconds after which an answer is sent though more rows are there.
-_FLUSH = 0.02
-_READ = 1 << 16
-# So many reads of half of that in a row are usual; after more, rows come too fast to be awaited.
-_MOST_LARGE = 1
-# After a signal: seconds until answers that nobody reads are given up.
-_PATIENCE = 5.0
+_FLUSH = 0.005
+# After a signal: seconds until answers that nobody reads are given up, and from save to save.
+_PATIENCE = _SAVE_AT_END = 5.0
+# Seconds that a save may be late while labels are behind.
+_SAVE_LATE = 30.0
+# Rows after which all code is loaded. Garbage is not looked for in what was made until then: it
+# takes a tenth of a second.
+_LOADED = 256
 
 
 class Pipe:
@@ -46,36 +50,30 @@ class Pipe:
         # ``durable``: the model with its journal
         self._durable = durable
         self._model, self._options, self._interrupts = model, options, interrupts
-        self._source, self._out = source, out
+        self._arrivals, self._out = Arrivals(source), out
         self._csv = CsvLines(options, model) if options.format == "csv" else None
         in_order = options.in_order or durable is not None or _is_file(source)
         self._labels = None if in_order else RowsFirst(model)
-        # whether rows are poured into the pipe, and how many times in a row much had come; a first
-        # read of much is what was there before this began
-        self._is_poured, self._n_large = False, _MOST_LARGE
         self._rest = b""
         self._answers: list[bytes] = [] if self._csv is None else [self._csv.HEADER.encode()]
         self._n_lines = 0
         self._clock = SaveClock(options.save_every, options.save_seconds)
-        self._broken = self._untaken = False
-        self._flushed = self._printed_at = time.monotonic()
+        self._broken = self._untaken = self._is_settled = False
+        self._flushed = self._printed_at = self._due_since = time.monotonic()
 
     def run(self) -> int:
         """Run it; the exit status: 0, 1 if something could not be written, 128 + a signal."""
         ended = False
         while not (ended or self._interrupts.interrupted or self._broken):
             if self._has_data():
-                data = self._read()
+                data = self._arrivals.read()
                 ended = not data
                 self._take(data)
-            if self._labels:
-                self._clock.add(self._labels.learn())
+            if self._labels and not self._arrivals.has_more:
+                self._learn()
             self._when_due()
+        self._end()
         signal = self._interrupts.interrupted
-        if self._rest and signal is None and not self._broken:
-            self._take(b"\n")
-        while self._labels:
-            self._labels.learn()
         self._flush()
         saved = self._save()
         if signal is not None:
@@ -93,21 +91,35 @@ class Pipe:
         """Whether rows have come; waits for them until something else is to be done."""
         if self._labels and self._labels.is_full:
             return False
-        if select.select([self._source], [], [], 0.0)[0]:
-            return True
-        if self._labels:
-            return False
-        self._is_poured = False
+        if self._labels or self._arrivals.wait(0.0):
+            return self._arrivals.wait(0.0)
+        self._arrivals.is_poured = False
+        # nobody waits: a search that is to be made with the next labels goes on
+        while self._model.model.estimator.fit_ahead():
+            if self._arrivals.wait(0.0):
+                return True
         # a signal ends a pipe, which wakes this
-        return bool(select.select([self._source], [], [], self._time_left())[0])
+        return self._arrivals.wait(self._time_left())
 
-    def _read(self) -> bytes:
-        """What has come; notes whether it was poured: nobody waits for one of many answers."""
-        data = os.read(self._source, _READ)
-        self._n_large = self._n_large + 1 if len(data) >= _READ // 2 else 0
-        if self._n_large > _MOST_LARGE or (not self._n_lines and _has_ended(self._source)):
-            self._is_poured = True
-        return data
+    def _learn(self) -> None:
+        """Learn labels that wait, for a moment."""
+        assert self._labels is not None
+        self._clock.add(self._labels.learn())
+
+    def _end(self) -> None:
+        """Take what was read, and learn all labels."""
+        signal = self._interrupts.interrupted
+        if signal is not None:
+            # who asked for the end may not have the patience
+            self._clock = SaveClock(self._options.save_every, _SAVE_AT_END)
+        while (data := self._arrivals.rest()) and not self._broken:
+            self._take(data)
+            self._when_due()
+        if self._rest and signal is None and not self._broken:
+            self._take(b"\n")
+        while self._labels:
+            self._learn()
+            self._when_due()
 
     def _time_left(self) -> float:
         """Seconds until something is due."""
@@ -162,8 +174,9 @@ class Pipe:
         """The answers to events."""
         if self._labels is None:
             return self._model.take_all(events)
-        took = self._labels.take_in_order if self._is_poured else self._labels.take_all
-        return took(events)
+        if self._arrivals.is_poured:
+            return self._labels.take_in_order(events)
+        return self._labels.take_all(events, self._arrivals.has_more)
 
     def _answer(self, answer: dict[str, object] | None) -> None:
         if answer is not None:
@@ -172,8 +185,14 @@ class Pipe:
 
     def _when_due(self) -> None:
         """Save, and print the metrics, if it is time."""
-        now, own = time.monotonic(), self._options
-        if self._clock.is_due:
+        now, own, signal = time.monotonic(), self._options, self._interrupts.interrupted
+        if not self._is_settled and self._model.model.n_rows > _LOADED:
+            self._is_settled = True
+            gc.freeze()
+        if not self._clock.is_due:
+            self._due_since = now
+        # rows would wait for a save, and longer if labels are behind
+        elif not self._labels or signal or now - self._due_since > _SAVE_LATE:
             self._save()
         if own.metrics_every and now - self._printed_at >= own.metrics_every:
             self._printed_at = now
@@ -193,7 +212,7 @@ class Pipe:
         return True
 
     def _print_metrics(self) -> None:
-        report = self._model.report()
+        report = self._model.report() | {"behind": len(self._labels or ())}
         say_line(as_json(report) if self._options.as_json else text_of(report))
 
     def _flush(self) -> None:
@@ -227,13 +246,6 @@ def _is_file(source: int) -> bool:
     return stat.S_ISREG(os.fstat(source).st_mode)
 
 
-def _has_ended(source: int) -> bool:
-    """Whether nobody writes to a pipe any more; what was written may still be there."""
-    poll = select.poll()
-    poll.register(source, select.POLLIN)
-    return any(event & select.POLLHUP for _, event in poll.poll(0))
-
-
 def text_of(report: dict[str, Any]) -> str:
     """The metrics as one line for people."""
     from onkel.metrics import METRICS
@@ -246,6 +258,7 @@ def text_of(report: dict[str, Any]) -> str:
 
     parts = [f"{report['rows']:,} rows", f"{report['labels']:,} labels"]
     parts += [f"{report['waiting']:,} waiting"]
+    parts += [f"{report['behind']:,} labels behind"] if report["behind"] else []
     if report["score"]:
         parts += [shown(report["score"])]
     if report["recent"]:

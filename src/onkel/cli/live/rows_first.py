@@ -23,17 +23,20 @@ Answer = dict[str, object]
 # Seconds that rows may wait for labels before them.
 _PATIENCE = 0.02
 # Seconds that labels learned at once should take, and how many they are at most.
-_AT_ONCE, _MOST_LABELS = 0.01, 64
-# Labels that may wait before no more rows are read.
-_MOST_BEHIND = 10_000
+_AT_ONCE, _MOST_LABELS = 0.01, 256
 
 
 class RowsFirst:
-    """The labels that wait to be learned by ``model``."""
+    """The labels that wait to be learned by ``model``: at most as many as rows may wait for labels.
+
+    A row that brought its label is not counted among the rows that may wait.
+    """
 
     def __init__(self, model: LiveModel) -> None:
         self._model = model
-        self._labels: deque[Label] = deque()
+        #: each with whether it came with its row
+        self._labels: deque[tuple[Label, bool]] = deque()
+        self._most: int = model.late.most
         #: how many of them an id has
         self._ids: Counter[Hashable] = Counter()
         #: seconds that an event took, the last few times; the first ones load compiled loops
@@ -46,11 +49,11 @@ class RowsFirst:
     def is_full(self) -> bool:
         """Whether labels are learned before another row is taken.
 
-        Rows whose labels wait here are never the oldest of too many, which would be forgotten.
+        The oldest of too many rows that wait is forgotten: it must not be one whose label is here.
         Before the first label nothing can be predicted.
         """
         late, n = self._model.late, len(self._labels)
-        full = n >= _MOST_BEHIND or late.n_waiting >= late.most // 2
+        full = n >= self._most or late.n_waiting >= late.most
         return n > 0 and (full or not self._model.model.n_rows)
 
     def take_in_order(self, events: Sequence[Event]) -> Iterator[Answer | None]:
@@ -59,12 +62,15 @@ class RowsFirst:
             self.learn()
         yield from self._model.take_all(events)
 
-    def take_all(self, events: Sequence[Event]) -> Iterator[Answer | None]:
-        """The answers to events; labels wait if they take long, and then have none."""
+    def take_all(self, events: Sequence[Event], crowded: bool = False) -> Iterator[Answer | None]:
+        """The answers to events; labels wait if they take long, and then have none.
+
+        ``crowded``: more events have come already.
+        """
         model, n = self._model.model, len(self._labels) + len(events)
         # nothing is fitted before the first label
         cheap = model.estimator.rows_before_fit() if model.n_rows else 1
-        if n <= cheap and n * min(self._took) <= _PATIENCE:
+        if not crowded and n <= cheap and n * min(self._took) <= _PATIENCE:
             began = time.monotonic()
             answers = list(self.take_in_order(events))
             self._took.append((time.monotonic() - began) / n)
@@ -78,8 +84,8 @@ class RowsFirst:
             for answer, label in zip(self._model.take_all(now), labels, strict=True):
                 if label is not None and "error" in (answer or {}):
                     # the row was refused, and its label with it
-                    self._labels.remove(label)
-                    self._forget_id(label)
+                    self._labels.remove((label, True))
+                    self._forget(label, True)
                 yield answer
 
     def _must_wait(self, event: Event) -> bool:
@@ -101,49 +107,59 @@ class RowsFirst:
     def _next_rows(self, left: deque[Event]) -> tuple[list[Event], list[Label | None]]:
         """The next events to take, and the label that came with each; all labels wait from now."""
         model, now, own = self._model, list[Event](), list[Label | None]()
-        most = max(model.late.most // 2, 1) if model.model.n_rows else 1
-        while left and len(now) < most:
+        room = max(model.late.most - model.late.n_waiting, 1)
+        while left and room and len(self._labels) < self._most:
+            if now and not model.model.n_rows:
+                break
             event, label = left[0], None
             if self._labels and self._must_wait(event):
                 break
             left.popleft()
             if not isinstance(event, str):
                 if self._is_label(event):
-                    self._wait(event)
+                    self._wait(event, False)
                     continue
                 y = event.get(model.target)
                 if y is not None and event.get(model.id) is not None:
                     label = {model.id: event[model.id], model.target: y}
                     event = {name: event[name] for name in event if name != model.target}
-                    self._wait(label)
+                    self._wait(label, True)
             now.append(event)
             own.append(label)
+            room -= label is None
         return now, own
 
-    def _wait(self, label: Label) -> None:
-        self._labels.append(label)
+    def _wait(self, label: Label, with_row: bool) -> None:
+        self._model.late.most += with_row
+        self._labels.append((label, with_row))
         self._ids[_id_of(label, self._model.id)] += 1
 
-    def _forget_id(self, label: Label) -> None:
+    def _forget(self, label: Label, with_row: bool) -> None:
+        """A label that waits here no longer."""
+        self._model.late.most -= with_row
         id = _id_of(label, self._model.id)
         self._ids[id] -= 1
         if not self._ids[id]:
             del self._ids[id]
 
     def learn(self) -> int:
-        """Learn the next labels: as many as take little time, at least one; how many they were.
+        """Learn the next labels: as many as take little time; how many they were.
 
-        One with which a part of a search is made takes by itself as long as a row may wait.
+        If a part of a search has to be made with the next one, some of it is made now, before that.
         """
-        usual = _AT_ONCE / max(min(self._took), 1e-6)
-        cheap = self._model.model.estimator.rows_before_fit()
+        usual, learner = _AT_ONCE / max(min(self._took), 1e-6), self._model.model.estimator
+        cheap, end = learner.rows_before_fit(), time.monotonic() + _AT_ONCE
+        if not cheap and learner.fit_ahead():
+            while time.monotonic() < end and learner.fit_ahead():
+                pass
+            return 0
         n = int(max(1.0, min(usual, cheap, _MOST_LABELS, len(self._labels))))
         labels = [self._labels.popleft() for _ in range(n)]
-        for label in labels:
-            self._forget_id(label)
         began = time.monotonic()
-        deque(self._model.take_all(labels), maxlen=0)
+        deque(self._model.take_all([label for label, _ in labels]), maxlen=0)
         self._took.append((time.monotonic() - began) / n)
+        for label, with_row in labels:
+            self._forget(label, with_row)
         return n
 
 

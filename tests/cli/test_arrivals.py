@@ -1,0 +1,104 @@
+"""Whether lines are poured into a pipe, or come from somebody who waits for answers."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import threading
+import time
+
+import pytest
+
+from onkel.cli.live.arrivals import Arrivals
+
+pytestmark = pytest.mark.skipif(os.name != "posix", reason="pipes as POSIX has them")
+LINE = b'{"id": 1, "a": 0.123456789, "b": "some text", "y": 1.0}\n'
+
+
+def _write(file, pieces, pause=0.0):
+    for piece in pieces:
+        left = memoryview(piece)
+        while left:
+            left = left[os.write(file, left) :]
+        time.sleep(pause)
+
+
+def _arriving(pieces, pause=0.0, *, ends=True):
+    """Arrivals whose pieces are written by a thread; the writing end; the thread."""
+    source, write = os.pipe()
+
+    def run():
+        _write(write, pieces, pause)
+        if ends:
+            os.close(write)
+
+    thread = threading.Thread(target=run, daemon=True)
+    arrivals = Arrivals(source)
+    thread.start()
+    return arrivals, write, thread
+
+
+@pytest.mark.parametrize("n", [1, 500, 5_000, 400_000])
+def test_what_is_written_at_once_is_poured_and_comes_whole(n):
+    arrivals, _, thread = _arriving([LINE * n])
+    if n <= 500:
+        thread.join()
+    pieces = []
+    while data := arrivals.read():
+        assert arrivals.is_poured
+        assert len(data) <= 1 << 16
+        pieces.append(data)
+    thread.join()
+    assert b"".join(pieces) == LINE * n
+
+
+def test_a_program_that_makes_lines_as_fast_as_it_can_pours_them():
+    code = f"import sys; [sys.stdout.buffer.write({LINE!r}) for _ in range(1_000_000)]"
+    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, bufsize=0) as made:
+        arrivals = Arrivals(made.stdout.fileno())
+        size, poured = 0, 0
+        while data := arrivals.read():
+            size += len(data)
+            poured += arrivals.is_poured
+    assert size == len(LINE) * 1_000_000
+    # a busy machine may stop the program for a moment
+    assert poured > 500
+
+
+def test_lines_after_which_nothing_comes_are_waited_for():
+    """A crowd that had been held up is no pour, though it came at once."""
+    arrivals, write, thread = _arriving([LINE * 10_000], ends=False)
+    thread.join()
+    size = 0
+    while arrivals.wait(0.0):
+        size += len(arrivals.read())
+        assert not arrivals.is_poured
+    assert size == len(LINE) * 10_000
+    assert not arrivals.has_more
+    os.close(write)
+    assert arrivals.read() == b""
+
+
+def test_a_pipe_at_20_000_lines_a_second_is_waited_for():
+    arrivals, _, thread = _arriving([LINE * 100 for _ in range(100)], 0.005)
+    time.sleep(0.2)
+    size = 0
+    while data := arrivals.read():
+        assert not arrivals.is_poured
+        size += len(data)
+        arrivals.wait(1.0)
+    thread.join()
+    assert size == len(LINE) * 10_000
+
+
+def test_what_was_read_already_is_the_rest():
+    arrivals, write, thread = _arriving([LINE * 10_000], ends=False)
+    thread.join()
+    first = arrivals.read()
+    assert arrivals.has_more
+    pieces = [first]
+    while data := arrivals.rest():
+        pieces.append(data)
+    assert b"".join(pieces) == LINE * 10_000
+    os.close(write)
