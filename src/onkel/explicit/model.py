@@ -221,27 +221,24 @@ class ExplicitModel(Model):
     def _next_fit(self) -> int:
         assert self.warmup is not None
         count = self.warmup.count
-        due, _ = self.map.next_fit(count, self.warmup.n_rows)
-        if (ahead := self._next_ahead()) is not None:
+        due, rows = self.map.next_fit(count, self.warmup.n_rows)
+        if rows <= count < due:
             with working(self._fit_of(due), done=False):
-                ahead.advance(count + 1)
+                self._begun(due, rows).advance(count + 1)
         return due
 
-    def _next_ahead(self) -> Ahead | None:
-        """The next fit, if enough rows have come to begin it."""
-        if self.warmup is None:
-            return None
-        count = self.warmup.count
-        due, rows = self.map.next_fit(count, self.warmup.n_rows)
-        if not rows <= count < due:
-            return None
+    def _begun(self, due: int, rows: int) -> Ahead:
+        """The fit that is due at ``due`` rows, and uses ``rows`` of them."""
         if self.ahead is None or self.ahead.due != due:
             self.ahead = Ahead(self, rows, due)
         return self.ahead
 
     def fit_ahead(self) -> bool:
-        ahead = self._next_ahead()
-        return ahead is not None and ahead.go_on()
+        if self.warmup is None:
+            return False
+        count = self.warmup.count
+        due, rows = self.map.next_fit(count, self.warmup.n_rows)
+        return rows <= count < due and self._begun(due, rows).go_on()
 
     def _fit_of(self, due: int) -> str:
         return f"{self.fits} to {due:,} rows"
