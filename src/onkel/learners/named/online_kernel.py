@@ -27,6 +27,10 @@ SPEEDS = {
     "balanced": (131_072, 12, 20.0),
     "accurate": (131_072, 42, 60.0),
 }
+#: the share of squared errors that a search of the model must promise to gain, and one of the
+#: second model of a memory: there rows held out have neighbours in time that were learned, and the
+#: next rows gain less than they do
+LEAST_GAIN, LEAST_GAIN_OF_SECOND = 0.02, 0.05
 # Most groups that a learner may be told to remember.
 _MOST_GROUPS = 10**9
 _RULES: dict[str, type[LeastSquares | LogisticNewton]] = {
@@ -127,7 +131,15 @@ class _OnlineKernel(OverMap):
             rows, steps, budget = SPEEDS[one_of(self, "speed", SPEEDS)]
         else:
             (rows, steps, _), budget = SPEEDS["balanced"], non_negative(self, "speed")
-        return LearnedLandmarks(self.n_components, rows, steps, budget, device=self.device)
+        return LearnedLandmarks(
+            self.n_components, rows, steps, budget, LEAST_GAIN, self._remembers, device=self.device
+        )
+
+    @property
+    def _remembers(self) -> bool:
+        """Whether predictions of the next rows use the labels so far."""
+        # a memory of the labels would undo the weights of classes
+        return self.memory is not False and getattr(self, "class_weight", None) is None
 
     def _make_rule(self) -> LeastSquares | LogisticNewton:
         if self.loss not in _RULES:
@@ -142,6 +154,7 @@ class _OnlineKernel(OverMap):
         epsilon: float,
         n_outputs: int,
         with_cells: type[CorrectedModel] = CorrectedModel,
+        feature_map: LearnedLandmarks | None = None,
     ) -> Any:
         if self.average:
             raise ValueError(
@@ -149,7 +162,7 @@ class _OnlineKernel(OverMap):
             )
         corrected = self.pairs and isinstance(rule, LeastSquares)
         representation = with_cells if corrected else ExplicitModel
-        parts = self._new_map(d), rule, loss, epsilon, n_outputs
+        parts = feature_map or self._new_map(d), rule, loss, epsilon, n_outputs
         return RestartingModel(*parts, representation) if self.restart else representation(*parts)
 
     @property
@@ -162,20 +175,20 @@ class _OnlineKernel(OverMap):
         if self.memory not in ("auto", False):
             raise ValueError(f"memory={self.memory!r} must be 'auto' or False")
         most = whole(self, "max_groups", most=_MOST_GROUPS)
-        if self.memory is False:
+        if not self._remembers:
             return None
         if not isinstance(self, OnlineClassifier):
             return Remembering(self._make_second, d, None, most=most)
-        if self.class_weight is not None:
-            # a memory of the labels would undo the weights
-            return None
         log_odds = self.loss == "logistic"
         return Remembering(self._make_second, d, max(n_outputs, 2), log_odds, most)
 
     def _make_second(self, d: int) -> Any:
         """A least squares model of one output over rows of d columns."""
-        rule = LeastSquares(1.0, self.forgetting, self.device)
-        return self._make_model(d, rule, Loss.SQUARED, 0.0, 1, CorrectedModel)
+        rule, feature_map = LeastSquares(1.0, self.forgetting, self.device), self._new_map(d)
+        assert isinstance(feature_map, LearnedLandmarks)
+        # its targets are what the labels so far have left
+        feature_map.labels_before, feature_map.least_gain = False, LEAST_GAIN_OF_SECOND
+        return self._make_model(d, rule, Loss.SQUARED, 0.0, 1, CorrectedModel, feature_map)
 
 
 @learner("n_components=50", score="0.97")

@@ -47,8 +47,6 @@ _FEWEST_ROWS = 8
 _STEPS = 40
 # So many rows that no search has seen suffice to tell how good its landmarks are.
 _ENOUGH_UNSEEN = 100
-# A search is made where a small one gains this share of the squared errors.
-_LEAST_GAIN = 0.02
 
 
 @dataclass(eq=False, repr=False)
@@ -89,6 +87,13 @@ class LearnedLandmarks(FitSchedule):
         take, ≥ 0. They count those of float64; most searches are in float32, where they take half
         of the time. A search that the budget does not cover takes fewer steps, or waits until the
         rows have doubled. The default of 500 landmarks takes at most 15.
+    least_gain : float, default=0.02
+        A search is made where a small one gains this share ≥ 0 of the squared errors of rows held
+        out. 0: no small search is made first.
+    labels_before : bool, default=False
+        Whether rows come in the order of time, and the labels before are known and used when a row
+        is predicted: what they tell is then no gain of a search
+        (:mod:`onkel.maps.landmarks.labels_before`).
     random_state : int, RandomState or None, default=None
         Which rows are held out.
     device : {"cpu", "cuda"}, default="cpu"
@@ -130,6 +135,8 @@ class LearnedLandmarks(FitSchedule):
     n_warmup: int = 131_072
     search_steps: int = 12
     search_budget: float = 20.0
+    least_gain: float = 0.02
+    labels_before: bool = False
     random_state: Seed = None
     device: str = "cpu"
 
@@ -155,6 +162,7 @@ class LearnedLandmarks(FitSchedule):
         whole(self, "n_warmup", least=2)
         non_negative(self, "search_steps")
         non_negative(self, "search_budget")
+        non_negative(self, "least_gain")
         self._device = device_named(one_of(self, "device", DEVICES))
         super().start(d, dtype)
         # whether the widths were learned from labels
@@ -249,10 +257,9 @@ class LearnedLandmarks(FitSchedule):
             again = due >= 2 * self._first_search and not self._owed_by(due)
             starts, steps = [at] if again else [at, first], self._steps_for(len(X))
             # few of the rows have a new column: a small search would see little of it
-            least = 0.0 if self._news else _LEAST_GAIN
-            at = yield from improve(
-                starts, X, V, weight, steps, rng, units, least_gain=least, device=self._device
-            )
+            least, known = 0.0 if self._news else self.least_gain, self.labels_before
+            how = steps, rng, units, False, None, least, known
+            at = yield from improve(starts, X, V, weight, *how, device=self._device)
             self._news = None
         return at
 

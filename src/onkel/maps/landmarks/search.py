@@ -11,7 +11,9 @@ predicted badly, and all climb once more.
 A search takes several times as long as learning its rows, and on many streams it gains nothing. How
 much the last one gained does not tell how much the next one will. A small search does: a few steps
 of every other landmark on some of the rows. Where that gains next to nothing, the search waits
-until the rows have doubled. It takes less than a tenth of the time.
+until the rows have doubled. It takes less than a tenth of the time. Where the labels before are
+known when a row is predicted, what they tell is no gain
+(:mod:`onkel.maps.landmarks.labels_before`).
 
 Products take half of the time in float32. Under wide kernels its digits do not suffice:
 similarities are near 1, and smooth targets lie in their small differences. So some rows held out
@@ -32,6 +34,8 @@ from onkel.annotations import DTypeLike
 from onkel.maps.landmarks.climb import CHECK_STEPS, Judged, climb, judged, steps_of_climb
 from onkel.maps.landmarks.evidence import Landmarks, Sums, steps_of_sums
 from onkel.maps.landmarks.fitted import Units
+from onkel.maps.landmarks.labels_before import N_BEFORE, rows_before, squares_left
+from onkel.maps.landmarks.labels_before import STEPS as STEPS_BEFORE
 from onkel.maps.landmarks.on_device import RowsOnDevice
 from onkel.maps.landmarks.searched import Rows, Searched, SearchedRows
 from onkel.numerics.devices import Device
@@ -83,15 +87,28 @@ def drawn(
     exact: bool = False,
 ) -> Generator[bool, None, tuple[Rows, Rows]]:
     """Rows to judge by and to learn from, in units; each step scales some rows."""
-    both, dtype = [], _EXACT if exact else _DTYPE
-    for rows in of:
+    dtype = _EXACT if exact else _DTYPE
+    judge, learn = yield from _scaled(list(of), X, Y, weight, units, dtype)
+    return judge, learn
+
+
+def _scaled(
+    numbers: list[np.ndarray],
+    X: np.ndarray,
+    Y: np.ndarray,
+    weight: np.ndarray,
+    units: Units,
+    dtype: DTypeLike,
+) -> Generator[bool, None, list[Rows]]:
+    """The rows of these numbers in units; each step scales some."""
+    found = []
+    for rows in numbers:
         scaled = np.empty((len(rows), X.shape[1]), dtype)
         for some in _some_rows(len(rows), X.shape[1]):
             scaled[some] = units(X[rows[some]])
             yield True
-        both.append(Rows(scaled, Y[rows].astype(dtype), weight[rows].astype(dtype)))
-    judge, learn = both
-    return judge, learn
+        found.append(Rows(scaled, Y[rows].astype(dtype), weight[rows].astype(dtype)))
+    return found
 
 
 def predict_held_out(
@@ -155,6 +172,7 @@ def improve(
     last: bool = False,
     of: Split | None = None,
     least_gain: float = 0.0,
+    labels_before: bool = False,
     device: Device | None = None,
 ) -> Generator[bool, None, Landmarks]:
     """Up to ``steps`` Adam steps up the evidence of four fifths of the rows X (n, d), Y (n, C).
@@ -164,11 +182,12 @@ def improve(
     with the smallest squared error on the other fifth, which is held out. ``last``: no other search
     follows, and some landmarks are drawn anew at its end. ``of``: the rows held out, where ``rng``
     does not choose them. Where a small search gains less than the share ``least_gain`` of the
-    squared errors, the first of ``starts`` is returned. ``device``: where products over all rows
-    are made, other than in the processor. It is a generator, in about :func:`steps_of_search`
-    steps.
+    squared errors, the first of ``starts`` is returned; with ``labels_before`` what the labels of
+    the rows before tell is no gain. ``device``: where products over all rows are made, other than
+    in the processor. It is a generator, in about :func:`steps_of_search` steps.
     """
-    judge, learn = yield from drawn(of or split(len(X), rng), X, Y, weight, units)
+    of = of or split(len(X), rng)
+    judge, learn = yield from drawn(of, X, Y, weight, units)
     m = len(starts[0].S)
     rows = RowsOnDevice(learn, judge, device) if device else SearchedRows(learn, judge, m)
     tried = _tries_own(len(X), m, last)
@@ -178,8 +197,13 @@ def improve(
     if abs(small.begun.error - exact.begun.error) > _OFF * exact.begun.error:
         small, rows = exact, rows.few(len(learn.X), len(judge.X), m, _EXACT)
         small_doubt = _EXACT_DOUBT
-    if least_gain and not (yield from _promises(small, tried, least_gain, small_doubt)):
-        return starts[0]
+    if least_gain:
+        before: list[Rows] = []
+        if labels_before:
+            numbers = rows_before(of.held[: len(small.rows.judging_weight)])
+            before = yield from _scaled(numbers, X, Y, weight, units, small.sums.K.dtype)
+        if not (yield from _promises(small, tried, least_gain, small_doubt, before)):
+            return starts[0]
     found = yield from _search(starts, rows, steps, tried, _STANDARD_ERRORS if last else 0.0)
     return (yield from _climb_again(found, rows, steps, rng)) if last else found
 
@@ -200,6 +224,9 @@ def steps_of_search(n: int, d: int, m: int, own: bool, steps: int, last: bool = 
     # the small search begins in both precisions
     small = (len(climbs) + 1) * steps_of_climb(few, _SMALL_STEPS, _DECIDED)
     small += 2 * _steps_of_start(few)
+    # what the labels before tell, where it begins and where it ends
+    small += (N_BEFORE + 1) * len(_some_rows(_small_held_out(few), d))
+    small += 2 * STEPS_BEFORE + steps_of_sums(few) + 1
     begun = _MOST_STARTS * _steps_of_start(rows)
     if last:
         begun += _steps_of_start(rows)
@@ -303,24 +330,34 @@ def _small_rows(n: int) -> int:
     return min(n, max(n // _ONE_IN, _SMALL_ROWS))
 
 
+def _small_held_out(some: int) -> int:
+    return max(_SMALL_HELD_OUT, some // 4)
+
+
 def _small(at: Landmarks, rows: Searched, dtype: DTypeLike) -> Generator[bool, None, _Small]:
     """The small search from every other landmark of ``at``, in this precision."""
     width = at.log_width if at.log_width.ndim == 1 else at.log_width[::_ONE_IN]
     at = at._replace(S=at.S[::_ONE_IN], log_width=width)
     some = _small_rows(rows.n)
-    few = rows.few(some, max(_SMALL_HELD_OUT, some // 4), len(at.S), dtype)
+    few = rows.few(some, _small_held_out(some), len(at.S), dtype)
     sums = yield from few.sums(at)
     return _Small(few, sums, (yield from judged(at, sums, few)))
 
 
 def _promises(
-    small: _Small, tried: bool, least_gain: float, doubt: float
+    small: _Small, tried: bool, least_gain: float, doubt: float, before: list[Rows]
 ) -> Generator[bool, None, bool]:
     """Whether a small search gains this share of the squared errors on rows held out.
 
-    It must also gain ``doubt`` standard errors.
+    It must also gain ``doubt`` standard errors. ``before``: those rows and the ones before them,
+    where labels that are known do not count as gained.
     """
     few, sums, begun = small
+    left = None
+    if before:
+        left = yield from squares_left(begun.at, sums.alpha(begun.factor), before)
+        if left.nearly_all:
+            return False
 
     def gains(errors: np.ndarray) -> bool:
         enough = bool(errors.sum() <= (1.0 - least_gain) * begun.errors.sum())
@@ -335,8 +372,13 @@ def _promises(
         owning = _owning(found)
         sums = yield from few.sums(owning)
         if (yield from judged(owning, sums, few)).error <= _FAR * begun.error:
-            _, errors = yield from climb(owning, few, _SMALL_STEPS, sums, _DECIDED, decided)
-    return gains(errors)
+            found, errors = yield from climb(owning, few, _SMALL_STEPS, sums, _DECIDED, decided)
+    if left is None or not left.telling or not gains(errors):
+        return gains(errors)
+    sums = yield from few.sums(found)
+    factor, _ = yield from sums.factor_in_steps(found.ridge)
+    then = yield from squares_left(found, sums.alpha(factor), before)
+    return left.left - then.left >= least_gain * left.of_f
 
 
 def _better(errors: np.ndarray, others: np.ndarray, doubt: float) -> bool:

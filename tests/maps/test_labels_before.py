@@ -1,0 +1,73 @@
+"""A search is left out where it would gain only what the labels of the rows before tell."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from onkel import OnlineKernelClassifier, OnlineKernelRegressor
+from onkel.maps import LearnedLandmarks
+from onkel.maps.landmarks.evidence import Landmarks
+from onkel.maps.landmarks.labels_before import STEPS, rows_before, squares_left
+from onkel.maps.landmarks.rational import kernel_columns
+from onkel.maps.landmarks.searched import Rows
+from onkel.numerics.in_steps import finished
+
+
+def test_what_is_left_is_that_of_least_squares():
+    rng = np.random.default_rng(0)
+    X, Y = rng.standard_normal((300, 3)), rng.standard_normal((300, 2))
+    weight = rng.uniform(0.5, 2.0, 300)
+    at = Landmarks(X[:20], np.full(3, -0.5), 0.0)
+    alpha = rng.standard_normal((20, 2))
+    numbers = rows_before(np.array([1, 40, 7, 2, 299, *range(50, 90)]))
+    assert numbers[0].min() == 2
+    work = squares_left(at, alpha, [Rows(X[of], Y[of], weight[of]) for of in numbers])
+    assert len(list(work)) == STEPS
+    left = finished(squares_left(at, alpha, [Rows(X[of], Y[of], weight[of]) for of in numbers]))
+
+    held, f = numbers[0], kernel_columns(X, at.S, np.exp(at.log_width)) @ alpha
+    root = np.sqrt(weight[held])[:, None]
+    parts = [f[held], f[held - 1], Y[held - 1], f[held - 2], Y[held - 2], np.ones((len(held), 2))]
+    A = np.stack([(root * part).ravel() for part in parts], axis=1)
+    y = (root * Y[held]).ravel()
+    _, squares, _, _ = np.linalg.lstsq(A, y, rcond=None)
+    np.testing.assert_allclose(left.left, squares[0], rtol=1e-9)
+    np.testing.assert_allclose(left.of_f, np.sum((root * (Y[held] - f[held])) ** 2), rtol=1e-12)
+
+
+def of_time(n: int, slow: bool) -> tuple[np.ndarray, np.ndarray]:
+    """A target that one of the columns tells as a wave, which rows pass slowly or at random."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((n, 3))
+    t = np.arange(n) / 40.0
+    X[:, 0] = 6.0 * np.sin(0.05 * t) if slow else 6.0 * np.sin(0.05 * rng.permutation(t))
+    return X, np.sin(4.0 * X[:, 0]) + 0.02 * rng.standard_normal(n)
+
+
+@pytest.mark.parametrize("slow", [False, True])
+@pytest.mark.parametrize("known", [False, True])
+def test_what_the_labels_before_tell_is_no_gain(slow, known):
+    X, y = of_time(2048, slow)
+    found = LearnedLandmarks(20, 2048, labels_before=known, random_state=0).fit(X, y)
+    first = np.allclose(found.landmarks_, X[:20])
+    assert first is (slow and known)
+
+
+def test_only_predictions_that_use_labels_do_without_such_searches():
+    X, y = of_time(64, True)
+    for learner, known in (
+        (OnlineKernelRegressor(n_components=10), True),
+        (OnlineKernelRegressor(n_components=10, memory=False), False),
+        (OnlineKernelClassifier(n_components=10), True),
+        (OnlineKernelClassifier(n_components=10, class_weight={0: 1.0, 1: 2.0}), False),
+    ):
+        classes = isinstance(learner, OnlineKernelClassifier)
+        learner.partial_fit(X, (y > 0.0).astype(int) if classes else y)
+        assert learner.map_.labels_before is known
+
+
+def test_the_second_model_needs_a_larger_gain():
+    second = OnlineKernelRegressor(n_components=10)._make_second(3)
+    assert second.map.least_gain > LearnedLandmarks().least_gain
+    assert not second.map.labels_before
