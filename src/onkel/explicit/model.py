@@ -224,10 +224,10 @@ class ExplicitModel(Model):
         due, rows = self.map.next_fit(count, self.warmup.n_rows)
         if rows <= count < due:
             with working(self._fit_of(due), done=False):
-                self._begun(due, rows).advance(count + 1)
+                self._ahead_of(due, rows).advance(count + 1)
         return due
 
-    def _begun(self, due: int, rows: int) -> Ahead:
+    def _ahead_of(self, due: int, rows: int) -> Ahead:
         """The fit that is due at ``due`` rows, and uses ``rows`` of them."""
         if self.ahead is None or self.ahead.due != due:
             self.ahead = Ahead(self, rows, due)
@@ -238,7 +238,7 @@ class ExplicitModel(Model):
             return False
         count = self.warmup.count
         due, rows = self.map.next_fit(count, self.warmup.n_rows)
-        return rows <= count < due and self._begun(due, rows).go_on()
+        return rows <= count < due and self._ahead_of(due, rows).go_on()
 
     def _fit_of(self, due: int) -> str:
         return f"{self.fits} to {due:,} rows"
