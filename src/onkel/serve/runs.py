@@ -30,7 +30,7 @@ _ERRORS = (ValueError, TypeError, OverflowError)
 _LONGEST = 256
 # The square of a smaller target is no problem for any learner.
 _USUAL = 1e15
-_ROW, _LABEL, _BOTH, _OTHER = "row", "label", "row with its label", "other"
+ROW, LABEL, BOTH, _OTHER = "row", "label", "row with its label", "other"
 
 
 class Live(Protocol):
@@ -60,7 +60,7 @@ class Live(Protocol):
 
 def take_all(live: Live, events: Sequence[Event | str]) -> Iterator[dict[str, object] | None]:
     """The answers of a `LiveModel` to events, in their order."""
-    for kind, group in groupby(events, lambda event: _kind(live, event)):
+    for kind, group in groupby(events, lambda event: kind_of(live, event)):
         found: list[Any] = list(group)
         start = 0
         while start < len(found):
@@ -73,13 +73,14 @@ def take_all(live: Live, events: Sequence[Event | str]) -> Iterator[dict[str, ob
             start += len(run)
 
 
-def _kind(live: Live, event: Event | str) -> str:
+def kind_of(live: Live, event: Event | str) -> str:
+    """Whether an event with an id is a row, a label, or a row with its label."""
     if isinstance(event, str) or live.id not in event or len(event) < 2:
         return _OTHER
     # a label has its id beside it, and perhaps two names of its target
     if len(event) <= 3 and event.keys() - {live.id} <= live.label_names():
-        return _LABEL
-    return _ROW if event.get(live.target) is None else _BOTH
+        return LABEL
+    return ROW if event.get(live.target) is None else BOTH
 
 
 def _block_length(live: Live, kind: str, run: list[Event]) -> int:
@@ -88,15 +89,15 @@ def _block_length(live: Live, kind: str, run: list[Event]) -> int:
     settings, skips = model.settings, model.settings.get("missing") == "skip"
     if kind == _OTHER or len(run) == 1 or not model.n_rows or "group" in settings or skips:
         return 0
-    if kind != _LABEL:
+    if kind != LABEL:
         run = run[: late.most - late.n_waiting]
-    is_usual = None if kind == _ROW else _usual_labels(live, kind)
+    is_usual = None if kind == ROW else _usual_labels(live, kind)
     seen: set[Hashable] = set()
     for k, event in enumerate(run):
         id = event[live.id]
-        if not isinstance(id, str | int) or id in seen or (id in late) != (kind == _LABEL):
+        if not isinstance(id, str | int) or id in seen or (id in late) != (kind == LABEL):
             return k
-        if kind != _LABEL and id in live.ids.answers:
+        if kind != LABEL and id in live.ids.answers:
             return k
         if is_usual is not None and not is_usual(_label_of(live, kind, event)):
             return k
@@ -106,7 +107,7 @@ def _block_length(live: Live, kind: str, run: list[Event]) -> int:
 
 def _label_of(live: Live, kind: str, event: Event) -> Any:
     """The label of an event that has one."""
-    if kind == _BOTH:
+    if kind == BOTH:
         return event[live.target]
     return next(value for name, value in event.items() if name != live.id)
 
@@ -116,7 +117,7 @@ def _usual_labels(live: Live, kind: str) -> Callable[[Any], bool]:
 
     The columns of a block have learned all of its rows by then.
     """
-    if kind == _BOTH and live.tells_more:
+    if kind == BOTH and live.tells_more:
         among = labels_of_blocks(live)
         return lambda label: is_among(label, among)
     if live.model.task == "regression":
@@ -149,12 +150,12 @@ def is_no_label(y: object) -> bool:
 def _as_block(live: Live, kind: str, run: list[Event]) -> Sequence[dict[str, object] | None]:
     """Answers to the first events of the run, up to one that has to be taken by itself."""
     ids = [event[live.id] for event in run]
-    if kind == _LABEL:
+    if kind == LABEL:
         labels = [_label_of(live, kind, event) for event in run]
         return live.learned_labels(ids[: _learn_labels(live, ids, labels)])
     rows = _columns(live, run)
     ids = ids[: len(rows)]
-    if kind == _BOTH:
+    if kind == BOTH:
         labels = [event[live.target] for event in run[: len(rows)]]
         answers = _learn_rows(live, ids, rows, labels)
     else:

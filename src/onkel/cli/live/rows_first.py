@@ -13,6 +13,8 @@ from collections import Counter, deque
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from onkel.serve.runs import BOTH, LABEL, kind_of
+
 if TYPE_CHECKING:
     from onkel.serve.live import LiveModel
 
@@ -94,15 +96,11 @@ class RowsFirst:
         A label without an id is that of its own row, and an id may come again once its row has been
         learned.
         """
-        if isinstance(event, str) or self._is_label(event):
+        if isinstance(event, str) or kind_of(self._model, event) == LABEL:
             return False
         if event.get(self._model.id) is None:
             return event.get(self._model.target) is not None
         return self._ids[_id_of(event, self._model.id)] > 0
-
-    def _is_label(self, event: Mapping[str, object]) -> bool:
-        columns = event.keys() - {self._model.id}
-        return bool(columns) and columns <= self._model.label_names()
 
     def _next_rows(self, left: deque[Event]) -> tuple[list[Event], list[Label | None]]:
         """The next events to take, and the label that came with each; all labels wait from now."""
@@ -116,12 +114,12 @@ class RowsFirst:
                 break
             left.popleft()
             if not isinstance(event, str):
-                if self._is_label(event):
+                kind = kind_of(model, event)
+                if kind == LABEL:
                     self._wait(event, False)
                     continue
-                y = event.get(model.target)
-                if y is not None and event.get(model.id) is not None:
-                    label = {model.id: event[model.id], model.target: y}
+                if kind == BOTH and event[model.id] is not None:
+                    label = {name: event[name] for name in (model.id, model.target)}
                     event = {name: event[name] for name in event if name != model.target}
                     self._wait(label, True)
             now.append(event)
