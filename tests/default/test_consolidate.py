@@ -142,13 +142,13 @@ def test_broken_off_it_leaves_the_model_as_it_was(before, monkeypatch):
 @pytest.mark.parametrize(
     ("model", "n"),
     [
-        (learner(speed="fast"), 1500),
+        (learner(speed="fast"), 255),
         (learner(), 255),
         (learner(restart=True, pairs=False), 300),
         (FOGDRegressor(n_components=20, gamma=0.5), 300),
         (onkel.make("krls", "regression"), 100),
         (onkel.make("bsgd-r", "regression"), 100),
-        (StreamModel(learner(speed="fast")), 300),
+        (StreamModel(learner(speed="fast")), 255),
     ],
     ids=["fast", "few rows", "few rows, bare", "fogd", "krls", "bsgd", "stream model"],
 )

@@ -7,7 +7,8 @@ so far and the loss l of both, a leaf's value is a step of Newton,
     v = rate · Σ w g/(Σ w h + penalty),   g = -∂l/∂F,   h = ∂²l/∂F²,   over the rows of the leaf.
 
 The questions are those that reduce the squares of g most. Of several classes, g is projected on a
-random direction for each tree. A tree is grown by some rows and columns, drawn at random.
+random direction for each tree. A tree is grown by some rows and columns, drawn at random. Where it
+has to be fast, few of these rows choose the questions.
 
 Source: Friedman 2001 and 2002 (boosting; rows drawn at random), Prokhorenkova et al. 2018 (one
 question a level), Iosipoi & Vakhrushev 2022 (projections of several outputs).
@@ -47,12 +48,18 @@ class Trees(NamedTuple):
     values: np.ndarray
     base: np.ndarray
 
+    def first(self, n_trees: int) -> Trees:
+        """The first of these trees."""
+        some = slice(n_trees)
+        return Trees(self.columns[some], self.cuts[some], self.values[some], self.base)
+
     def sums(self, bins: np.ndarray, n_trees: int) -> np.ndarray:
         """F (n, K) of rows ``bins`` (d, n), by the first ``n_trees``."""
         F = np.tile(self.base, (bins.shape[1], 1))
         leaf, bins = np.empty(bins.shape[1], np.uint8), np.ascontiguousarray(bins)
         for t in range(n_trees):
-            add_tree(bins, self.columns[t], self.cuts[t], self.values[t], leaf, F)
+            find_leaves(bins, self.columns[t], self.cuts[t], leaf)
+            add_leaves(self.values[t], leaf, F)
         return F
 
 
@@ -64,25 +71,34 @@ class Binned(NamedTuple):
     counts: np.ndarray
 
     @classmethod
-    def of(cls, X: np.ndarray) -> Binned:
-        """The bins of rows X (n, d)."""
+    def of(cls, X: np.ndarray, back: np.ndarray | None = None) -> Binned:
+        """The bins of rows X (n, d); ``back``: as for :func:`edges_of`, of each column."""
         bins, edges = np.empty((X.shape[1], len(X)), np.uint8), []
         for j, x in enumerate(X.T):
-            edges.append(edges_of(x))
+            edges.append(edges_of(x, 0.0 if back is None else back[j]))
             bins[j] = np.searchsorted(edges[j], x)
         return cls(bins, edges, np.array([len(e) + 1 for e in edges]))
 
+    def edges_at(self, trees: Trees) -> np.ndarray:
+        """The edges (T, D) that the questions of trees are about."""
+        # a question that was not asked has no edge
+        ends = [np.append(e, np.inf) for e in self.edges]
+        at = zip(trees.columns.flat, trees.cuts.flat, strict=True)
+        found = [ends[c][min(cut, len(ends[c]) - 1)] for c, cut in at]
+        return np.array(found).reshape(trees.cuts.shape)
 
-def edges_of(x: np.ndarray) -> np.ndarray:
+
+def edges_of(x: np.ndarray, back: float = 0.0) -> np.ndarray:
     """Edges of bins of about as many rows each; a value counts at most as often as a bin has rows.
 
-    So a column most of which is 0 has no fewer bins.
+    So a column most of which is 0 has no fewer bins. ``back``, in [0, 1): each edge comes so large
+    a part of a bin before its place.
     """
     values, counts = np.unique(x, return_counts=True)
     at = np.arange(len(values) - 1)
     if len(values) > _MOST_BINS:
         below = np.cumsum(np.minimum(counts, max(len(x) // _MOST_BINS, 1)))
-        ends = np.arange(1, _MOST_BINS) * (below[-1] / _MOST_BINS)
+        ends = (np.arange(1, _MOST_BINS) - back) * (below[-1] / _MOST_BINS)
         at = np.unique(np.minimum(np.searchsorted(below, ends), len(values) - 2))
     return np.asarray(0.5 * values[at] + 0.5 * values[at + 1])
 
@@ -96,10 +112,12 @@ def boosted(
     rate: float,
     rng: np.random.Generator,
     held: np.ndarray | None = None,
+    choosing: int = _MOST_ROWS,
 ) -> tuple[Trees, np.ndarray]:
     """Trees for targets Y (n, K), and the losses of rows ``held`` out before each AT_ONCE of them.
 
-    No more are added when these have not become less for a while.
+    No more are added when these have not become less for a while. At most ``choosing`` rows choose
+    the questions of a tree.
     """
     (d, n), K = rows.bins.shape, Y.shape[1]
     among = np.arange(n) if held is None else np.delete(np.arange(n), held)
@@ -118,14 +136,18 @@ def boosted(
                     n_trees = t
                     break
             drawn = np.sort(rng.choice(among, m, replace=False))
-            some = np.ascontiguousarray(rows.bins[:, drawn])
-            of_drawn = Y[drawn], weight[drawn]
+            of_drawn, few = (Y[drawn], weight[drawn]), np.arange(m)
+            if m > choosing:
+                few = np.sort(rng.choice(m, choosing, replace=False))
+            some = np.ascontiguousarray(rows.bins[:, drawn[few]])
         slopes(F, drawn, *of_drawn, loss, g, h)
-        r = g[:, 0] if K == 1 else g @ rng.standard_normal(K)
+        r = g[few, 0] if K == 1 else g[few] @ rng.standard_normal(K)
         asked = rng.choice(d, min(d, _MOST_COLUMNS), replace=False)
-        choose(some, rows.counts, asked, of_drawn[1], r, _PENALTY, columns[t], cuts[t], leaf[:m])
-        find_values(leaf[:m], g, h, penalty, rate, values[t])
-        add_tree(rows.bins, columns[t], cuts[t], values[t], leaf, F)
+        question = columns[t], cuts[t]
+        choose(some, rows.counts, asked, of_drawn[1][few], r, _PENALTY, *question, leaf[: len(few)])
+        find_leaves(rows.bins, *question, leaf)
+        find_values(leaf[drawn], g, h, penalty, rate, values[t])
+        add_leaves(values[t], leaf, F)
     return Trees(columns[:n_trees], cuts[:n_trees], values[:n_trees], base), np.array(losses)
 
 
@@ -248,14 +270,19 @@ def find_values(leaf, g, h, penalty, rate, values):
 
 
 @jit
-def add_tree(bins, columns, cuts, values, leaf, F):
-    """Add a tree to F (n, K) of the rows ``bins`` (d, n); leaf (n,) is overwritten."""
+def find_leaves(bins, columns, cuts, leaf):
+    """leaf (n,) ← that of a tree which each of the rows ``bins`` (d, n) reaches."""
     leaf[:] = 0
     for level in range(len(columns)):
         x, cut = bins[columns[level]], cuts[level]
         for i in range(len(leaf)):
             if x[i] > cut:
                 leaf[i] |= 1 << level
+
+
+@jit
+def add_leaves(values, leaf, F):
+    """Add to F (n, K) the values (2^D, K) of each row's leaf."""
     for i in range(len(leaf)):
         for k in range(F.shape[1]):
             F[i, k] += values[leaf[i], k]

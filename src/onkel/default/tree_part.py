@@ -114,7 +114,7 @@ class TreePart(Stateful):
         if most < _FEWEST_TREES:
             return None
         part, rows = cls(K, forgetting), Binned.of(X)
-        T = part._begin(Y, weight)
+        T = part.begin(Y, weight)
         rate = min(max(_RATE, _TREES_TIMES_RATE / most), _LARGEST_RATE)
         of = rows, T, weight, part.loss
         places = held.parts()
@@ -124,17 +124,15 @@ class TreePart(Stateful):
         F = np.empty((len(held.rows), K))
         for (trees, _), some in zip(runs, places, strict=True):
             F[some] = trees.sums(rows.bins[:, held.rows[some]], n_trees)
-        S, w = part._linked(F) - held.predictions, weight[held.rows]
-        part._begin_share(Y[held.rows] - held.predictions, S, w)
-        if part.loss != SQUARED:
-            part._take_share(share_of_classes(held.predictions, S, Y[held.rows], w))
+        part.judge(F, Y, weight, held)
         if not n_trees or part.share == 0.0:
             return None
         times = min(max(min(fitting, _MOST_AVERAGED) // n_trees, 1), _MOST_TIMES)
-        part._take([boosted(*of, n_trees, rate, rng)[0] for _ in range(times)], rows.edges)
+        grown = [boosted(*of, n_trees, rate, rng)[0] for _ in range(times)]
+        part.take([(trees, rows.edges_at(trees)) for trees in grown])
         return part
 
-    def _begin(self, Y: np.ndarray, weight: np.ndarray) -> np.ndarray:
+    def begin(self, Y: np.ndarray, weight: np.ndarray) -> np.ndarray:
         """Choose the loss, and the units of values; returns the targets of the trees."""
         if Y.shape[1] > 1:
             self.loss = MORE
@@ -145,6 +143,13 @@ class TreePart(Stateful):
         self.middle = float(np.average(Y[:, 0], weights=weight))
         self.scale = float(np.std(Y)) or 1.0
         return (Y - self.middle) / self.scale
+
+    def judge(self, F: np.ndarray, Y: np.ndarray, weight: np.ndarray, held: HeldOut) -> None:
+        """Choose the share of trees whose sums are F (n_held, K) for the rows held out."""
+        S, w = self._linked(F) - held.predictions, weight[held.rows]
+        self._begin_share(Y[held.rows] - held.predictions, S, w)
+        if self.loss != SQUARED:
+            self._take_share(share_of_classes(held.predictions, S, Y[held.rows], w))
 
     def _begin_share(self, R: np.ndarray, S: np.ndarray, weight: np.ndarray) -> None:
         """The share of corrections S in the residuals R, both (n, K).
@@ -167,17 +172,13 @@ class TreePart(Stateful):
         known = float(share(self.sums))
         self.part = min(a / known, 1.0) if known > 0.0 else 0.0
 
-    def _take(self, times: list[Trees], edges: list[np.ndarray]) -> None:
-        """Keep all trees; their sum is the mean of those that were grown together."""
-        self.columns = np.concatenate([trees.columns for trees in times])
-        cuts = np.concatenate([trees.cuts for trees in times])
-        # a question that was not asked has no edge
-        ends = [np.append(e, np.inf) for e in edges]
-        at = zip(self.columns.flat, cuts.flat, strict=True)
-        self.edges = np.array([ends[c][min(cut, len(ends[c]) - 1)] for c, cut in at])
-        self.edges = self.edges.reshape(cuts.shape)
-        values = np.concatenate([trees.values for trees in times]) / len(times)
-        self.values, self.base = values.astype(np.float32), times[0].base
+    def take(self, times: list[tuple[Trees, np.ndarray]]) -> None:
+        """Keep all trees, of these edges; their sum is the mean of those grown together."""
+        self.columns = np.concatenate([trees.columns for trees, _ in times])
+        self.edges = np.concatenate([edges for _, edges in times])
+        values = np.concatenate([trees.values for trees, _ in times]) / len(times)
+        self.values = values.astype(np.float32)
+        self.base = np.mean([trees.base for trees, _ in times], axis=0)
 
     # ---- predicting and learning ---------------------------------------------------------------
 

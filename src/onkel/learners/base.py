@@ -356,8 +356,8 @@ class OnlineEstimator(BaseEstimator):
         Use it after ``partial_fit``, when no rows will come for a while: it takes about as long as
         all searches before. The model goes on learning afterwards, and searches again when it is
         due. Do not use it between the rows of a stream whose predictions are to be strictly
-        reproducible from the rows alone: it changes all that follow. It changes nothing with
-        ``speed="fast"``, before 256 rows, once the rows are no longer kept, and for
+        reproducible from the rows alone: it changes all that follow. With ``speed="fast"`` it only
+        grows trees. It changes nothing before 256 rows, once the rows are no longer kept, and for
         learners that search nothing.
 
         Returns

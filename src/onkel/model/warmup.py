@@ -105,9 +105,14 @@ class RowStore(Stateful):
 
 
 def _range(X: np.ndarray) -> tuple[float, float]:
-    """Least and largest numbers of rows: squared distances between rows must be finite."""
-    most = 0.1 * float(np.sqrt(np.finfo(X.dtype).max))
+    """Least and largest numbers of rows."""
+    most = largest_number(X.dtype)
     return -most, most
+
+
+def largest_number(dtype: DTypeLike) -> float:
+    """The largest number of rows in this precision: squared distances must be finite."""
+    return 0.1 * float(np.sqrt(np.finfo(dtype).max))
 
 
 class Warmup(RowStore):

@@ -11,6 +11,8 @@ import numpy as np
 
 from onkel.numerics.jit import jit_inline
 
+_MASK = (1 << 64) - 1
+
 
 def new_state(seed: int) -> np.ndarray:
     """The state (1,) that a seed stands for; never 0, which the generator couldn't leave."""
@@ -27,6 +29,14 @@ def splitmix64(t: np.ndarray) -> np.ndarray:
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return z ^ (z >> np.uint64(31))
+
+
+def splitmix64_of(t: int) -> int:
+    """As :func:`splitmix64`, of one number, without an array."""
+    z = (t + 1) * 0x9E3779B97F4A7C15 & _MASK
+    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9 & _MASK
+    z = (z ^ (z >> 27)) * 0x94D049BB133111EB & _MASK
+    return z ^ (z >> 31)
 
 
 @jit_inline

@@ -9,12 +9,11 @@ import numpy as np
 from onkel.annotations import Matrix
 from onkel.fields import Array, Fields, Sizes, State, Whole, require
 from onkel.numerics.arrays import as_dense, with_zero_columns
-from onkel.numerics.random import splitmix64
+from onkel.numerics.random import splitmix64, splitmix64_of
 from onkel.state import Stateful
 
 _MOST_ROWS = 128
 _MOST_NUMBERS = 1 << 17
-_MASK = (1 << 64) - 1
 
 
 class SampledRows(Stateful):
@@ -43,7 +42,7 @@ class SampledRows(Stateful):
         """Add the next rows (n, d), dense or sparse."""
         n, d = X.shape
         first, self.count = self.count, self.count + n
-        if n == 1 and d == self.X.shape[1] and _number(first) >= self._below:
+        if n == 1 and d == self.X.shape[1] and splitmix64_of(first) >= self._below:
             return
         at = first + np.arange(n)
         if d == self.X.shape[1]:
@@ -76,17 +75,9 @@ class SampledRows(Stateful):
     def state_is_set(self) -> None:
         room = _room(self.X.shape[1])
         full = len(self.at) >= room
-        self._below = (int(splitmix64(self.at).max()) if room else 0) if full else _MASK + 1
+        self._below = (int(splitmix64(self.at).max()) if room else 0) if full else 1 << 64
 
 
 def _room(d: int) -> int:
     """Rows of d columns to keep."""
     return min(_MOST_ROWS, _MOST_NUMBERS // max(d, 1))
-
-
-def _number(t: int) -> int:
-    """The number of one row: splitmix64 without an array."""
-    z = (t + 1) * 0x9E3779B97F4A7C15 & _MASK
-    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9 & _MASK
-    z = (z ^ (z >> 27)) * 0x94D049BB133111EB & _MASK
-    return z ^ (z >> 31)

@@ -8,6 +8,7 @@ from onkel.annotations import MatrixLike, Seed
 from onkel.default.challenger import RestartingModel
 from onkel.default.corrected_by_cells import CorrectedModel
 from onkel.default.remembering import Remembering
+from onkel.default.without_search import ModelWithoutSearch
 from onkel.explicit.model import ExplicitModel
 from onkel.learners.classification import OnlineClassifier
 from onkel.learners.declaration import Row, declared, learner, param
@@ -69,14 +70,16 @@ class _OnlineKernel(OverMap):
     n_components: int = param(
         default=500,
         doc="Number of landmarks B ≥ 1. More are better, cost O(B²) a row, and take up to 32·B² "
-        "bytes, with trees 48·B². While it learns, a copy of the model is kept as well, to undo a "
-        "block that fails.",
+        "bytes, with trees 48·B². Rows kept for the last fit come on top: up to 64·B² bytes with "
+        'speed="fast", else up to 64 MB. While it learns, a copy of the model is kept as well, to '
+        "undo a block that fails.",
     )
     speed: str | float = param(
         default="balanced",
         kind='{"fast", "balanced", "accurate"} or float',
         doc='"fast": landmarks are chosen among the first 1 024 rows, widths and penalty are those '
-        'of the first 512, in about a second. "balanced": a search of 12 steps at 1 024, 2 048, '
+        "of the first 512, in about a second; the last fit grows few trees, in about another. "
+        '"balanced": a search of 12 steps at 1 024, 2 048, '
         "..., 32 768 rows, with 24 more for widths of the landmarks' own; fewer steps at 65 536 "
         "and 131 072. A search is left out where a small one gains less than 2 % of the squared "
         "errors. "
@@ -153,13 +156,14 @@ class _OnlineKernel(OverMap):
         loss: Loss,
         epsilon: float,
         n_outputs: int,
-        with_cells: type[CorrectedModel] = CorrectedModel,
+        with_cells: type[CorrectedModel] | None = None,
         feature_map: LearnedLandmarks | None = None,
     ) -> Any:
         if self.average:
             raise ValueError(
                 "average=True cannot be used here: the weights are the solution of all rows so far"
             )
+        with_cells = with_cells or (ModelWithoutSearch if self.speed == "fast" else CorrectedModel)
         corrected = self.pairs and isinstance(rule, LeastSquares)
         representation = with_cells if corrected else ExplicitModel
         parts = feature_map or self._new_map(d), rule, loss, epsilon, n_outputs

@@ -47,6 +47,8 @@ _FEWEST_ROWS = 8
 _STEPS = 40
 # So many rows that no search has seen suffice to tell how good its landmarks are.
 _ENOUGH_UNSEEN = 100
+# A column matters if its width is this share of the largest; those that tell nothing have far less.
+_MATTERS = 0.3
 
 
 @dataclass(eq=False, repr=False)
@@ -317,6 +319,11 @@ class LearnedLandmarks(FitSchedule):
         unseen = of.held >= self._seen_before
         kept = unseen if np.count_nonzero(unseen) >= _ENOUGH_UNSEEN else slice(None)
         return of.held[kept], (predicted + middle)[kept]
+
+    def columns_that_matter(self) -> np.ndarray:
+        """The columns whose width, in standard deviations, is not far below the largest."""
+        width = np.exp(np.atleast_2d(self._fitted.at.log_width)).max(axis=0)
+        return np.flatnonzero(width > _MATTERS * width.max())
 
     def _learns_widths(self, due: int) -> bool:
         return not self._taught or due <= FEW_ROWS or self._owed_by(due)

@@ -1,0 +1,99 @@
+"""The model of ``speed="fast"``: it never searches, and its last fit only grows trees.
+
+For that it keeps some of its rows (:mod:`onkel.default.row_sample`). Landmarks, widths and weights
+stay as they are. No label but those of the first rows has chosen them, so least squares gives what
+it would have predicted for a row without that row.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+
+from onkel.annotations import Matrix
+from onkel.default.corrected_by_cells import CorrectedModel
+from onkel.default.held_out import HeldOut
+from onkel.default.quick_trees import quick_trees
+from onkel.default.row_sample import RowSample
+from onkel.default.tree_part import FEWEST_ROWS
+from onkel.explicit.model import ExplicitModel
+from onkel.fields import Fields
+from onkel.numerics.arrays import targets_of
+from onkel.numerics.notices import working
+from onkel.state import Part
+
+# The share of the rows kept that is held out.
+_HELD_OUT = 1 / 6
+# Bytes of the rows kept, times B² (B landmarks).
+_KEPT_BYTES = 64
+
+
+class ModelWithoutSearch(CorrectedModel):
+    """A :class:`CorrectedModel` over landmarks that stay after the first rows."""
+
+    STATE: ClassVar[Fields] = {
+        **CorrectedModel.STATE,
+        "sample": Part(lambda of: of._new_sample(), anew=True, optional=True),
+    }
+
+    def __init__(self, *args: Any) -> None:
+        super().__init__(*args)
+        #: None once parts of a stream are to be merged
+        self.sample: RowSample | None = self._new_sample()
+
+    def _new_sample(self) -> RowSample:
+        return RowSample(_KEPT_BYTES * self._n_landmarks**2, self.map.n_features_in_)
+
+    @property
+    def _n_landmarks(self) -> int:
+        return self.map.n_components  # type: ignore[attr-defined,no-any-return]
+
+    def learn(self, X: Matrix, y: np.ndarray, weight: np.ndarray) -> np.ndarray:
+        P = super().learn(X, y, weight)
+        if self.sample is not None:
+            self.sample.add(X, y, weight)
+        return P
+
+    def rows_kept(self) -> np.ndarray:
+        return np.empty(0, np.int64) if self.sample is None else self.sample.seen - self.sample.born
+
+    def fits_last(self) -> bool:
+        """Whether :meth:`consolidate` may grow trees."""
+        return self.ready and self.sample is not None and self.sample.count >= FEWEST_ROWS
+
+    def change_rows_kept(self, columns: np.ndarray, values: np.ndarray) -> None:
+        if self.sample is not None and self.fits_last():
+            self.sample.replace(columns, values)
+
+    def consolidate(self) -> None:
+        if self.sample is None or not self.fits_last():
+            return
+        X, y, weight = self.sample.rows()
+        Y, rng = targets_of(y, self.n_outputs), np.random.default_rng([self.seed, len(X), 2])
+        held = np.sort(rng.choice(len(X), int(_HELD_OUT * len(X)), replace=False))
+        rows = X, Y, weight, HeldOut.at_once(held, self._scores_left_out(X, Y, weight)[held])
+        matter = self.map.columns_that_matter()  # type: ignore[attr-defined]
+        with working(f"growing trees on {len(X):,} rows kept"):
+            self.trees = quick_trees(*rows, matter, self._n_landmarks, rng, self._forgetting[0])
+        self.undo_log.forget()
+
+    def _scores_left_out(self, X: np.ndarray, Y: np.ndarray, weight: np.ndarray) -> np.ndarray:
+        """Predictions (n, K) of rows kept without trees, each by an f that has not learned it."""
+        R = self.residuals_left_out(X, Y - ExplicitModel.scores(self, X), weight)
+        P = Y - R + sum(stage.scores(X) for stage in self.stages)
+        return P if self.linear is None else P + self.linear.correction(X, P)
+
+    def fix_map(self) -> None:
+        super().fix_map()
+        self.sample = None
+
+    def add_output(self, position: int) -> None:
+        if self.sample is not None:
+            self.sample.add_class(position, from_signs=self.n_outputs == 1)
+        super().add_output(position)
+
+    def widen(self, n: int) -> None:
+        super().widen(n)
+        if self.sample is not None:
+            self.sample.add_columns(n)

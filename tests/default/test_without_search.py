@@ -1,0 +1,138 @@
+"""speed="fast": the rows it keeps, and the trees that its last fit grows."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from onkel import OnlineKernelClassifier, OnlineKernelRegressor
+from onkel.default import row_sample
+from onkel.default.held_out import HeldOut
+from onkel.default.quick_trees import quick_trees
+from onkel.default.row_sample import RowSample
+
+
+def product(n=3000, d=30, seed=0):
+    X = np.random.default_rng(seed).standard_normal((n, d))
+    return X, (X[:, 0] * X[:, 1] > 0.0).astype(int)
+
+
+def steps(n=3000, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.uniform(-1.0, 1.0, (n, 4))
+    y = np.floor(4.0 * X[:, 0]) * np.sign(X[:, 1] - 0.3) + np.floor(3.0 * X[:, 2])
+    return X, y + 0.1 * rng.standard_normal(n)
+
+
+def kept(X, cuts, n_bytes):
+    sample, y = RowSample(n_bytes, X.shape[1]), np.arange(len(X), dtype=float)
+    for a, b in zip([0, *cuts], [*cuts, len(X)], strict=True):
+        sample.add(X[a:b], y[a:b], np.ones(b - a))
+    return sample
+
+
+def test_the_rows_kept_do_not_depend_on_the_blocks():
+    X = np.random.default_rng(0).standard_normal((1000, 3))
+    whole, cut = kept(X, [], 2400), kept(X, [1, 2, 3, 500, 501, 900], 2400)
+    for mine, own in zip(whole.rows(), cut.rows(), strict=True):
+        np.testing.assert_array_equal(mine, own)
+    assert 150 <= whole.count <= 200
+    assert whole.seen == cut.seen == 1000
+    np.testing.assert_array_equal(whole.y, whole.born)
+
+
+def test_each_row_is_as_likely_as_any_other():
+    sample = kept(np.zeros((40_000, 1)), [], 4 * 2000)
+    parts = np.bincount(sample.born // 10_000, minlength=4)
+    assert abs(parts - parts.mean()).max() < 4.0 * np.sqrt(parts.mean())
+
+
+def test_rows_of_no_weight_do_not_count():
+    X, weight = np.arange(20.0)[:, None], np.tile([1.0, 0.0], 10)
+    sample = RowSample(1000, 1)
+    sample.add(X, X[:, 0], weight)
+    for t in range(20):
+        sample.add(X[t : t + 1], X[t], weight[t : t + 1])
+    np.testing.assert_array_equal(sample.X[:, 0], np.tile(np.arange(0.0, 20.0, 2.0), 2))
+    assert sample.seen == 20
+
+
+def test_a_date_in_seconds_keeps_its_digits():
+    X = 1.7e9 + np.arange(100.0)[:, None]
+    sample = kept(X, [], 10_000)
+    np.testing.assert_array_equal(sample.rows()[0], X)
+    sample.replace(np.array([0, 5]), np.column_stack([X[:, 0] + 7.0, X[:, 0]]))
+    np.testing.assert_array_equal(sample.rows()[0], X + 7.0)
+
+
+def test_wider_rows_leave_room_for_fewer(monkeypatch):
+    X = np.random.default_rng(0).standard_normal((300, 2))
+    sample = kept(X, [], 8 * 300)
+    assert sample.count == 300
+    sample.add_columns(2)
+    assert sample.count <= 150
+    rows, y, _ = sample.rows()
+    np.testing.assert_allclose(rows[:, :2], X[y.astype(int)], rtol=1e-6, atol=1e-6)
+    assert not rows[:, 2:].any()
+    monkeypatch.setattr(row_sample, "_MOST_ROWS", 10)
+    assert kept(X, [], 8 * 300).count <= 10
+
+
+@pytest.mark.compiled
+@pytest.mark.parametrize("made", [product, steps])
+def test_the_last_fit_grows_trees_where_they_help(made):
+    X, y = made()
+    kind = OnlineKernelClassifier if y.dtype.kind == "i" else OnlineKernelRegressor
+    model = kind(n_components=60, speed="fast").partial_fit(X[:2500], y[:2500])
+    coef, before = model.coef_.copy(), np.mean((model.predict(X[2500:]) - y[2500:]) ** 2)
+    model.consolidate()
+    np.testing.assert_array_equal(model.coef_, coef)
+    assert np.mean((model.predict(X[2500:]) - y[2500:]) ** 2) < 0.8 * before
+    assert len(model.model_.current.trees.columns) <= 500
+
+
+@pytest.mark.compiled
+def test_few_columns_that_matter_are_asked_alone_where_that_is_better():
+    X, y = product(4000, 40)
+    Y, weight = 2.0 * y[:, None] - 1.0, np.ones(len(X))
+    held = HeldOut.at_once(np.arange(3000, 4000), np.zeros((1000, 1)))
+    for matter, asked in ((np.array([0, 1]), {0, 1}), (np.array([5, 6]), None)):
+        rng = np.random.default_rng(0)
+        trees = quick_trees(X, Y, weight, held, matter, 500, rng, 1.0)
+        found = set(trees.columns[np.isfinite(trees.edges)])
+        assert found == asked or (asked is None and len(found) > 2)
+
+
+@pytest.mark.compiled
+def test_a_saved_model_grows_the_same_trees():
+    X, y = steps(2000)
+    model = OnlineKernelRegressor(n_components=40, speed="fast").partial_fit(X[:1200], y[:1200])
+    copied = OnlineKernelRegressor.from_state(model.get_state())
+    for each in (model, copied):
+        each.partial_fit(X[1200:], y[1200:]).consolidate()
+    np.testing.assert_array_equal(model.predict(X), copied.predict(X))
+    again = OnlineKernelRegressor.from_state(model.get_state())
+    np.testing.assert_array_equal(again.predict(X), model.predict(X))
+
+
+@pytest.mark.compiled
+def test_rows_kept_get_new_classes_and_columns():
+    X, y = product(1500, 3)
+    more = np.where(X[:, 2] > 1.0, 2, y)
+    model = OnlineKernelClassifier(n_components=40, speed="fast").partial_fit(X[:800, :2], y[:800])
+    model.add_columns(1).partial_fit(X[800:], more[800:]).consolidate()
+    sample = model.model_.current.sample
+    assert sample.X.shape[1] == 3
+    assert set(np.unique(sample.y)) <= {0.0, 1.0, 2.0}
+    assert np.mean(model.predict(X[800:]) == more[800:]) > 0.9
+
+
+@pytest.mark.compiled
+def test_a_fixed_model_keeps_no_rows():
+    X, y = steps(1500)
+    model = OnlineKernelRegressor(n_components=40, speed="fast").partial_fit(X, y)
+    model.fix_map()
+    assert model.model_.current.sample is None
+    assert not len(model.rows_kept())
+    predicted = model.predict(X)
+    np.testing.assert_array_equal(model.consolidate().predict(X), predicted)
