@@ -22,6 +22,7 @@ from onkel.numerics.random import splitmix64, splitmix64_of
 
 # Rows at most: more help trees little.
 _MOST_ROWS = 65_536
+_LARGEST = largest_number(np.float32)
 # By so much the limit falls each time, and so often at most.
 _FALLS_TO, _MOST_FALLS = 0.75, 150
 
@@ -56,32 +57,35 @@ class RowSample(RowStore):
 
     def add(self, X: Matrix, y: np.ndarray, weight: np.ndarray) -> None:
         """Take rows X (n, d), labels or targets y (n,) and weights (n,)."""
-        if len(y) == 1 and (weight[0] == 0.0 or splitmix64_of(self.seen) >= self._limit):
+        if len(y) == 1:
+            # without arrays of numbers
+            t = self.seen
             self.seen += int(weight[0] > 0.0)
+            if self.seen > t and splitmix64_of(t) < self._limit:
+                self._append(X, y, weight, t)
             return
         used = np.flatnonzero(weight > 0.0)
-        t = self.seen + np.arange(len(used))
-        kept = splitmix64(t) <= np.uint64(self._limit - 1)
+        born = self.seen + np.arange(len(used))
+        kept = splitmix64(born) <= np.uint64(self._limit - 1)
         self.seen += len(used)
-        some, t = used[kept], t[kept]
-        if not len(some):
-            return
-        rows = as_dense(X[some]).astype(np.float64)
+        some = used[kept]
+        if len(some):
+            self._append(X[some], y[some], weight[some], born[kept])
+
+    def _append(self, X: Matrix, y: np.ndarray, weight: np.ndarray, born: np.ndarray | int) -> None:
+        rows = as_dense(X)
         if not self.count:
-            self.origin = rows[0].copy()
-        most = largest_number(np.float32)
-        new = {
-            "X": np.clip(rows - self.origin, -most, most),
-            "y": y[some],
-            "weight": weight[some],
-            "born": t,
-        }
-        start, end = self.count, self.count + len(some)
+            self.origin = rows[0].astype(np.float64)
+        start, end = self.count, self.count + len(rows)
         self._make_room(end, max(end, self.size))
-        for name, values in new.items():
-            self._held[name][start:end] = values
+        away = rows - self.origin
+        self._held["X"][start:end] = np.maximum(np.minimum(away, _LARGEST), -_LARGEST)
+        self._held["y"][start:end] = y
+        self._held["weight"][start:end] = weight
+        self._held["born"][start:end] = born
         self.count = end
-        self._shrink()
+        if end > self.size:
+            self._shrink()
 
     def replace(self, columns: np.ndarray, values: np.ndarray) -> None:
         there = columns < len(self.origin)
