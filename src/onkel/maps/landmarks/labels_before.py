@@ -24,7 +24,7 @@ STEPS = N_BEFORE + 1
 # Labels before tell something where they leave less than this share of f's squared errors.
 _TELLING = 0.9
 # Where they leave less than this share, no search is tried.
-_NEARLY_ALL = 0.1
+_NEARLY_ALL = 0.2
 
 
 class Left(NamedTuple):
