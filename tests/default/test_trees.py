@@ -10,7 +10,17 @@ from scipy.special import expit, softmax
 
 from onkel import OnlineKernelClassifier, OnlineKernelRegressor, load
 from onkel.default import boosting
-from onkel.default.boosting import MORE, SQUARED, TWO, Binned, boosted, edges_of, loss_of, slopes
+from onkel.default.boosting import (
+    MORE,
+    SQUARED,
+    TWO,
+    Binned,
+    boosted,
+    edges_of,
+    judged,
+    loss_of,
+    slopes,
+)
 from onkel.default.cells import AGREED, ROWS, SIZE, share
 from onkel.default.held_out import HeldOut
 from onkel.default.tree_part import TreePart, share_of_classes
@@ -41,7 +51,10 @@ def grown(loss, n_trees=30, held=None):
     X, Y, weight = made(loss)
     rows = Binned.of(X)
     rng = np.random.default_rng(1)
-    trees, losses = boosted(rows, Y, weight, loss, n_trees, 0.2, rng, held)
+    of = rows, Y, weight, loss, n_trees, 0.2
+    if held is None:
+        return X, Y, weight, rows, boosted(*of, rng), None
+    trees, losses = judged(*of, rng.spawn(2), held, 100)
     return X, Y, weight, rows, trees, losses
 
 
@@ -87,21 +100,22 @@ def test_each_question_is_the_best_one_and_each_value_a_step_of_newton(monkeypat
 @pytest.mark.parametrize("loss", [SQUARED, TWO, MORE])
 def test_rows_held_out_are_not_learned_and_say_when_to_stop(loss):
     held = np.arange(100)
-    _, Y, weight, rows, trees, losses = grown(loss, 400, held)
-    bins = rows.bins[:, held]
-    # a loss for every five trees, and no better one among the last fifty
+    _, Y, weight, rows, growths, losses = grown(loss, 400, held)
+    bins, n_trees = rows.bins[:, held], len(growths[0].values)
+    # a loss for every five trees, that of the growths' mean, and no better one among the last
     for i in (0, 3, 10):
-        now = loss_of(trees.sums(bins, 5 * i), Y[held], weight[held], loss)
+        F = np.mean([trees.sums(bins, 5 * i) for trees in growths], axis=0)
+        now = loss_of(F, Y[held], weight[held], loss)
         assert losses[i] == pytest.approx(now, rel=1e-12)
-    assert len(trees.values) == min(5 * losses.argmin() + 50, 400)
-    assert len(trees.values) < 400 or loss == TWO
+    assert {len(trees.values) for trees in growths} == {min(5 * losses.argmin() + 100, 400)}
     assert losses.min() < 0.6 * losses[0]
     other = Y.copy()
     other[held] = Y[held][::-1]
     rng = np.random.default_rng(1)
-    again, _ = boosted(rows, other, weight, loss, 400, 0.2, rng, held)
-    both = min(len(again.values), len(trees.values))
-    np.testing.assert_array_equal(again.values[:both], trees.values[:both])
+    again, _ = judged(rows, other, weight, loss, 400, 0.2, rng.spawn(2), held, 100)
+    both = min(len(again[0].values), n_trees)
+    for mine, own in zip(again, growths, strict=True):
+        np.testing.assert_array_equal(mine.values[:both], own.values[:both])
 
 
 def test_bins_have_as_many_rows_but_for_values_that_many_rows_have():
@@ -131,16 +145,19 @@ def test_predictions_are_those_of_the_trees_that_were_grown(loss, monkeypatch):
     grown = []
 
     def kept(rows, Y, weight, loss, n_trees, *more):
-        found = boosted(rows, Y, weight, loss, min(n_trees, 90), *more)
-        grown.append(found[0])
-        return found
+        grown.append(boosted(rows, Y, weight, loss, n_trees, *more))
+        return grown[-1]
+
+    def few(rows, Y, weight, loss, n_trees, *more):
+        return judged(rows, Y, weight, loss, min(n_trees, 90), *more)
 
     monkeypatch.setattr("onkel.default.tree_part.boosted", kept)
+    monkeypatch.setattr("onkel.default.tree_part.judged", few)
     X, Y, _, part = part_of(loss)
     bins = Binned.of(X).bins
-    F = np.mean([trees.sums(bins, len(trees.values)) for trees in grown[1:]], axis=0)
-    # again as often as 1 500 trees allow, or four times
-    assert len(grown) - 1 == min(1500 // len(grown[1].values), 4)
+    F = np.mean([trees.sums(bins, len(trees.values)) for trees in grown], axis=0)
+    # as often as 2 000 trees allow, or four times
+    assert len(grown) == min(2000 // len(grown[0].values), 4)
     expected = part.middle + part.scale * F
     if loss != SQUARED:
         expected = 2.0 * expit(F) - 1.0 if loss == TWO else softmax(F, axis=1)
@@ -153,19 +170,20 @@ def test_the_share_is_that_of_least_squares_on_rows_held_out(n_folds):
     X, Y, weight = made(SQUARED)
     held, folds = np.arange(250, 400), np.arange(150) % n_folds
     known, most = 0.7 * Y[held] + 0.1, 4 * 3600 // 64
-    of_rows = HeldOut(held, known, folds)
+    of_rows = HeldOut(held, known, folds, np.ones(150, bool))
     part = TreePart.grown(X, Y, weight, of_rows, 60, np.random.default_rng(0), 1.0)
     T = (Y - np.average(Y[:, 0], weights=weight)) / np.std(Y)
     rng, rows, runs = np.random.default_rng(0), Binned.of(X), []
+    both = rng.spawn(2)
     for fold in range(n_folds):
         out = held[folds == fold]
-        of = rows, T, weight / weight.mean(), SQUARED, most, 40.0 / most, rng, out
-        runs.append((out, *boosted(*of)))
+        of = rows, T, weight / weight.mean(), SQUARED, most, 40.0 / most
+        runs.append((out, *judged(*of, both, out, 100)))
     checks = min(len(losses) for *_, losses in runs)
     n = 5 * np.sum([losses[:checks] for *_, losses in runs], axis=0).argmin()
     F = np.zeros(Y.shape)
-    for out, trees, _ in runs:
-        F[out] = trees.sums(rows.bins[:, out], n)
+    for out, growths, _ in runs:
+        F[out] = np.mean([trees.sums(rows.bins[:, out], n) for trees in growths], axis=0)
     S = part.middle + part.scale * F[held] - known
     w = weight[held, None]
     size = (w * S * S).sum()
@@ -175,7 +193,7 @@ def test_the_share_is_that_of_least_squares_on_rows_held_out(n_folds):
     assert 0.05 < a < 0.95
     assert share(part.sums) == pytest.approx(a, rel=1e-6)
     # predictions that are right leave no place for trees
-    right = HeldOut(held, Y[held], folds)
+    right = HeldOut(held, Y[held], folds, np.ones(150, bool))
     assert TreePart.grown(X, Y, weight, right, 60, rng, 1.0) is None
 
 
@@ -339,7 +357,8 @@ def test_few_rows_have_trees_by_predictions_in_folds(monkeypatch):
     learner.partial_fit(X, y)
     monkeypatch.setattr(TreePart, "grown", classmethod(kept))
     learner.consolidate()
-    ((rows, predictions, folds),) = held
+    ((rows, predictions, folds, unseen),) = held
+    assert unseen.all()
     np.testing.assert_array_equal(rows, np.arange(600))
     np.testing.assert_array_equal(np.bincount(folds), np.full(5, 120))
     Z, prior = learner.map_.features(X), learner.map_.prior()
@@ -367,16 +386,22 @@ def test_what_is_held_out_is_predicted_by_the_others_when_it_is_asked_for(monkey
         patched.delattr(learned, "predict_held_out")
         of_map = learner.fit(X, y).model_.map
     Y, one = y[:, None], np.ones(1500)
-    rows, predictions = of_map.predict_held_out(X, Y, one)
+    rows, predictions, unseen = of_map.predict_held_out(X, Y, one)
     assert len(rows) == 300
     assert (rows >= 992).all()
+    assert unseen.all()
     others = np.delete(np.arange(1500), rows)
     Z, prior = of_map.features(X)[:, :-1], of_map.prior()[:-1, :-1]
     target = y[others] - y.mean()
     alpha = np.linalg.solve(Z[others].T @ Z[others] + prior, Z[others].T @ target)
     np.testing.assert_allclose(predictions[:, 0], Z[rows] @ alpha + y.mean(), atol=1e-3)
     # where too few rows are new, all that are held out count
-    assert len(of_map.predict_held_out(X[:1050], Y[:1050], one[:1050])[0]) == 210
+    rows, _, unseen = of_map.predict_held_out(X[:1050], Y[:1050], one[:1050])
+    assert len(rows) == 210
+    assert unseen.all()
+    rows, _, unseen = of_map.predict_held_out(X[:1150], Y[:1150], one[:1150])
+    np.testing.assert_array_equal(unseen, rows >= 992)
+    assert not unseen.all()
 
 
 def test_held_out_are_the_rows_that_the_last_search_held_out(monkeypatch):
@@ -394,6 +419,6 @@ def test_held_out_are_the_rows_that_the_last_search_held_out(monkeypatch):
     map_.fit_labelled(X[:512], y[:512, None], np.ones(512))
     map_._owing, map_._resumed = True, 1800
     finished(map_.fit_last(X, y[:, None], np.ones(2100)))
-    rows, _ = map_.predict_held_out(X, y[:, None], np.ones(2100))
-    assert set(rows) <= set(held[-1])
-    assert rows.min() >= 1800
+    rows, _, unseen = map_.predict_held_out(X, y[:, None], np.ones(2100))
+    assert set(rows) == set(held[-1])
+    assert rows[unseen].min() >= 1800

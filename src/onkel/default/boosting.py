@@ -16,6 +16,7 @@ question a level), Iosipoi & Vakhrushev 2022 (projections of several outputs).
 
 from __future__ import annotations
 
+from collections.abc import Generator
 from typing import NamedTuple
 
 import numpy as np
@@ -27,15 +28,14 @@ DEPTH = 6
 #: squared errors, log loss of two classes (targets 0 and 1), log loss of more (indicators)
 SQUARED, TWO, MORE = range(3)
 _MOST_BINS = 128
-# Rows and columns that a tree is grown by, at most so many: more rows help much up to here.
-_SHARE, _MOST_ROWS, _MOST_COLUMNS = 0.8, 16_384, 32
+# Rows and columns that a tree is grown by, at most so many: more rows help much up to here. Trees
+# of few rows ask fewer columns, so that they differ; those of so many rows ask more.
+_SHARE, _MOST_ROWS, _MANY_ROWS, _FEW_COLUMNS, _MOST_COLUMNS = 0.8, 24_576, 8192, 32, 64
 #: trees for which rows are drawn, and rows held out predicted, once
 AT_ONCE = 5
 # Added to Σ w h of a leaf, as a share of h at its largest.
 _PENALTY = 3.0
 _CURVATURE = (1.0, 0.25, 0.25)
-# Trees without a gain for rows held out, after which no more are added.
-_PATIENCE = 50
 # The least chance of a class before any tree.
 _RARE = 1e-4
 
@@ -111,44 +111,83 @@ def boosted(
     n_trees: int,
     rate: float,
     rng: np.random.Generator,
-    held: np.ndarray | None = None,
     choosing: int = _MOST_ROWS,
-) -> tuple[Trees, np.ndarray]:
-    """Trees for targets Y (n, K), and the losses of rows ``held`` out before each AT_ONCE of them.
+) -> Trees:
+    """Trees for targets Y (n, K). At most ``choosing`` rows choose the questions of a tree."""
+    among = np.arange(rows.bins.shape[1])
+    *_, (trees, _) = _growing(rows, Y, weight, loss, n_trees, rate, rng, among, choosing)
+    return trees
 
-    No more are added when these have not become less for a while. At most ``choosing`` rows choose
-    the questions of a tree.
+
+def judged(
+    rows: Binned,
+    Y: np.ndarray,
+    weight: np.ndarray,
+    loss: int,
+    n_trees: int,
+    rate: float,
+    rngs: list[np.random.Generator],
+    held: np.ndarray,
+    patience: int,
+    choosing: int = _MOST_ROWS,
+) -> tuple[list[Trees], np.ndarray]:
+    """Trees of several growths, and the losses of rows ``held`` out before each AT_ONCE of them.
+
+    The losses are those of the growths' mean: one alone has a minimum early, and by chance. No
+    trees are added when the losses have not become less for ``patience`` trees.
     """
+    among = np.delete(np.arange(len(Y)), held)
+    of = Y, weight, loss, n_trees, rate
+    growths = [_growing(rows, *of, rng, among, choosing) for rng in rngs]
+    losses: list[float] = []
+    known = Y[held], weight[held], loss
+    for found in zip(*growths, strict=True):
+        if AT_ONCE * len(losses) >= n_trees:
+            break
+        losses.append(loss_of(sum(F[held] for _, F in found) / len(found), *known))
+        if AT_ONCE * (len(losses) - 1 - int(np.argmin(losses))) >= patience:
+            break
+    return [trees for trees, _ in found], np.array(losses)
+
+
+def _growing(
+    rows: Binned,
+    Y: np.ndarray,
+    weight: np.ndarray,
+    loss: int,
+    n_trees: int,
+    rate: float,
+    rng: np.random.Generator,
+    among: np.ndarray,
+    choosing: int,
+) -> Generator[tuple[Trees, np.ndarray], None, None]:
+    """The trees and F (n, K) so far, before each AT_ONCE of them, and at the end."""
     (d, n), K = rows.bins.shape, Y.shape[1]
-    among = np.arange(n) if held is None else np.delete(np.arange(n), held)
     m = min(int(_SHARE * len(among)), _MOST_ROWS)
     base = _first(np.average(Y[among], axis=0, weights=weight[among]), loss)
     F, g, h = np.tile(base, (n, 1)), np.empty((m, K)), np.empty((m, K))
     columns, cuts = np.zeros((n_trees, DEPTH), np.int64), np.full((n_trees, DEPTH), _MOST_BINS)
     values = np.zeros((n_trees, 1 << DEPTH, K))
     leaf, penalty = np.empty(n, np.uint8), _PENALTY * _CURVATURE[loss]
-    losses: list[float] = []
+    n_asked = min(d, _MOST_COLUMNS if min(m, choosing) >= _MANY_ROWS else _FEW_COLUMNS)
+    H = np.empty((n_asked, 1 << (DEPTH - 1), int(rows.counts.max()), 2))
     for t in range(n_trees):
         if t % AT_ONCE == 0:
-            if held is not None:
-                losses.append(loss_of(F[held], Y[held], weight[held], loss))
-                if t - AT_ONCE * int(np.argmin(losses)) >= _PATIENCE:
-                    n_trees = t
-                    break
+            yield Trees(columns[:t], cuts[:t], values[:t], base), F
             drawn = np.sort(rng.choice(among, m, replace=False))
             of_drawn, few = (Y[drawn], weight[drawn]), np.arange(m)
             if m > choosing:
                 few = np.sort(rng.choice(m, choosing, replace=False))
-            some = np.ascontiguousarray(rows.bins[:, drawn[few]])
+            some = rows.bins.take(drawn[few], axis=1)
         slopes(F, drawn, *of_drawn, loss, g, h)
         r = g[few, 0] if K == 1 else g[few] @ rng.standard_normal(K)
-        asked = rng.choice(d, min(d, _MOST_COLUMNS), replace=False)
-        question = columns[t], cuts[t]
-        choose(some, rows.counts, asked, of_drawn[1][few], r, _PENALTY, *question, leaf[: len(few)])
+        asked = rng.choice(d, n_asked, replace=False)
+        question, of_few = (columns[t], cuts[t]), (of_drawn[1][few], r, _PENALTY)
+        choose(some, rows.counts, asked, *of_few, *question, leaf[: len(few)], H)
         find_leaves(rows.bins, *question, leaf)
         find_values(leaf[drawn], g, h, penalty, rate, values[t])
         add_leaves(values[t], leaf, F)
-    return Trees(columns[:n_trees], cuts[:n_trees], values[:n_trees], base), np.array(losses)
+    yield Trees(columns, cuts, values, base), F
 
 
 def _first(mean: np.ndarray, loss: int) -> np.ndarray:
@@ -202,8 +241,11 @@ def slopes(F, rows, Y, weight, loss, g, h):
 
 
 @jit_called
-def _best_cut(H, whole, n_leaves, n_bins, penalty, gains):
-    """The best cut of a column, and its gain, from Σ w and Σ w g of each leaf and bin."""
+def _best_cut(H, whole, n_leaves, n_bins, penalty, sums, gains):
+    """The best cut of a column, and its gain, from Σ w and Σ w g of each leaf and bin.
+
+    sums (2, n_bins) and gains (n_bins,) are overwritten.
+    """
     gains[:n_bins] = 0.0
     for leaf in range(n_leaves):
         if whole[leaf, 0] > 0.0:
@@ -211,8 +253,13 @@ def _best_cut(H, whole, n_leaves, n_bins, penalty, gains):
             for b in range(n_bins - 1):
                 below += H[leaf, b, 0]
                 part += H[leaf, b, 1]
-                rest, above = whole[leaf, 1] - part, whole[leaf, 0] - below
-                gains[b] += part * part / (below + penalty) + rest * rest / (above + penalty)
+                sums[0, b] = below
+                sums[1, b] = part
+            all_below, all_parts = whole[leaf, 0] + penalty, whole[leaf, 1]
+            for b in range(n_bins - 1):
+                low, high = sums[0, b] + penalty, all_below - sums[0, b]
+                part, rest = sums[1, b], all_parts - sums[1, b]
+                gains[b] += (part * part * high + rest * rest * low) / (low * high)
     best = 0
     for b in range(n_bins - 1):
         if gains[b] > gains[best]:
@@ -220,39 +267,82 @@ def _best_cut(H, whole, n_leaves, n_bins, penalty, gains):
     return best, gains[best]
 
 
+@jit_called
+def _add_rows(x, rows, places, slopes, n, H):
+    """Add n rows to H (leaves, bins, 2) of a column x: ``slopes`` (n, 2) has their w and w g."""
+    for k in range(n):
+        place, b = places[k], x[rows[k]]
+        H[place, b, 0] += slopes[k, 0]
+        H[place, b, 1] += slopes[k, 1]
+
+
+@jit_called
+def _part_leaves(H, n_leaves, n_bins, lower):
+    """H of all leaves of a level, from H of those above, and in each new place one half of it.
+
+    ``lower`` (leaves,) says which half.
+    """
+    for leaf in range(n_leaves):
+        for b in range(n_bins):
+            for s in range(2):
+                half = H[leaf | n_leaves, b, s]
+                rest = H[leaf, b, s] - half
+                H[leaf, b, s] = half if lower[leaf] else rest
+                H[leaf | n_leaves, b, s] = rest if lower[leaf] else half
+
+
 @jit
-def choose(bins, counts, asked, weight, r, penalty, columns, cuts, leaf):
+def choose(bins, counts, asked, weight, r, penalty, columns, cuts, leaf, H):
     """The questions of a tree, columns and cuts (D,), for weighted slopes r of rows (d, m).
 
-    leaf (m,) gets the leaf of each row.
+    leaf (m,) gets the leaf of each row; H (len(asked), 2^(D-1), bins, 2) is overwritten. Only the
+    rows of the smaller half of each leaf are added up anew: the other half is what they leave.
     """
     depth, m = len(columns), bins.shape[1]
-    H, gains = np.empty((1 << depth, counts.max(), 2)), np.empty(counts.max())
-    whole = np.empty((1 << depth, 2))
+    gains, sums = np.empty(counts.max()), np.empty((2, counts.max()))
+    whole, added = np.empty((1 << depth, 2)), np.empty((m, 2))
+    lower, above = np.zeros(1 << depth, np.bool_), np.zeros(1 << depth, np.int64)
+    n_in, n_rows = np.zeros(1 << depth, np.int64), m
+    rows, places = np.arange(m).astype(np.uint32), np.zeros(m, np.uint8)
+    added[:, 0], added[:, 1] = weight, r
     leaf[:] = 0
+    n_in[0] = m
     for level in range(depth):
         most, n_leaves = -1.0, 1 << level
         whole[:n_leaves] = 0.0
         for i in range(m):
             whole[leaf[i], 0] += weight[i]
             whole[leaf[i], 1] += r[i]
-        for c in asked:
+        for a in range(len(asked)):
+            c = asked[a]
             if counts[c] < 2:
                 continue
-            H[:n_leaves, : counts[c]] = 0.0
-            x = bins[c]
-            for i in range(m):
-                H[leaf[i], x[i], 0] += weight[i]
-                H[leaf[i], x[i], 1] += r[i]
-            cut, gain = _best_cut(H, whole, n_leaves, counts[c], penalty, gains)
+            H[a, n_leaves // 2 : n_leaves, : counts[c]] = 0.0
+            _add_rows(bins[c], rows, places, added, n_rows, H[a])
+            if level > 0:
+                _part_leaves(H[a], n_leaves // 2, counts[c], lower)
+            cut, gain = _best_cut(H[a], whole, n_leaves, counts[c], penalty, sums, gains)
             if gain > most:
                 most, columns[level], cuts[level] = gain, c, cut
         if most < 0.0:
             break
         x, cut = bins[columns[level]], cuts[level]
+        above[:n_leaves] = 0
         for i in range(m):
-            if x[i] > cut:
+            above[leaf[i]] += x[i] > cut
+        for j in range(n_leaves):
+            lower[j] = 2 * above[j] > n_in[j]
+            n_in[j | n_leaves] = above[j]
+            n_in[j] -= above[j]
+        n_rows = 0
+        for i in range(m):
+            old, up = leaf[i], x[i] > cut
+            if up:
                 leaf[i] |= n_leaves
+            if up != lower[old]:
+                rows[n_rows], places[n_rows] = i, old | n_leaves
+                added[n_rows, 0], added[n_rows, 1] = weight[i], r[i]
+                n_rows += 1
 
 
 @jit

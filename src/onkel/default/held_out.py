@@ -12,16 +12,23 @@ _FOLDS = 5
 
 
 class HeldOut(NamedTuple):
-    """Rows, their predictions (n, K), and the fold of each: it is held out as a whole."""
+    """Rows, their predictions (n, K), the fold of each, held out as a whole, and ``unseen``.
+
+    unseen (n,): whether the model that predicts them has never been fitted to them, in no part.
+    """
 
     rows: np.ndarray
     predictions: np.ndarray
     folds: np.ndarray
+    unseen: np.ndarray
 
     @classmethod
-    def at_once(cls, rows: np.ndarray, predictions: np.ndarray) -> HeldOut:
+    def at_once(
+        cls, rows: np.ndarray, predictions: np.ndarray, unseen: np.ndarray | None = None
+    ) -> HeldOut:
         """Rows that were all held out together."""
-        return cls(rows, predictions, np.zeros(len(rows), np.int64))
+        unseen = np.ones(len(rows), bool) if unseen is None else unseen
+        return cls(rows, predictions, np.zeros(len(rows), np.int64), unseen)
 
     @classmethod
     def by_least_squares(
@@ -42,7 +49,7 @@ class HeldOut(NamedTuple):
             of_others = (Z[~held] * weight[~held, None]).T
             R = of_others @ Z[~held] + penalty
             predictions[held] = Z[held] @ solve(R, of_others @ Y[~held], assume_a="sym")
-        return cls(np.arange(len(Z)), predictions, folds)
+        return cls(np.arange(len(Z)), predictions, folds, np.ones(len(Z), bool))
 
     def parts(self) -> list[np.ndarray]:
         """Places of the rows of each fold."""

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from onkel.default.boosting import AT_ONCE, DEPTH, Binned, Trees, boosted
+from onkel.default.boosting import AT_ONCE, DEPTH, Binned, Trees, boosted, judged
 from onkel.default.held_out import HeldOut
 from onkel.default.tree_part import TreePart
 
@@ -25,6 +25,8 @@ _MOST_TREES, _FEWEST_TREES, _NUMBERS = 500, 16, 2
 _RATE, _TREES_TIMES_RATE, _LARGEST_RATE = 0.1, 40.0, 0.3
 # Trees are grown so many times at most.
 _MOST_TIMES = 8
+# Trees without a gain for rows held out, after which no more are added.
+_PATIENCE = 50
 # Rows that choose the questions of a tree.
 _CHOOSING = 2048
 # Few columns are at most such a part of all.
@@ -57,7 +59,10 @@ def quick_trees(
         columns: np.ndarray, n_trees: int, held: np.ndarray | None = None
     ) -> tuple[Trees, np.ndarray, Binned]:
         rows = Binned.of(X[:, columns], rng.random(len(columns)))
-        return *boosted(rows, *of, n_trees, rate, rng, held, _CHOOSING), rows
+        if held is None:
+            return boosted(rows, *of, n_trees, rate, rng, _CHOOSING), np.empty(0), rows
+        (trees,), losses = judged(rows, *of, n_trees, rate, [rng], held, _PATIENCE, _CHOOSING)
+        return trees, losses, rows
 
     few = len(matter) <= _FEW * d
     candidates = [np.arange(d), *([matter] if few else [])]

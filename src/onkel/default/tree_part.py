@@ -7,11 +7,12 @@ kept (:mod:`onkel.default.boosting`). A prediction p becomes
     p + a (t(x) - p),   a in [0, 1] the least-squares share of t - p in y - p.
 
 At first a comes from rows that neither the landmarks nor the trees were fitted to: those that the
-last search held out, or, where there was no search, all rows in folds. They also say how many trees
-there are. The less they tell, the nearer a is to what it is on most data. Of numbers it is the
-share of least squares. Of classes that would be too much for the largest score, as the chances of
-trees are far from each other: a is where fewest mistakes are made, and near-ties are half mistakes.
-The trees are then grown once more from all rows: the fewer they are, the more times, and averaged.
+last search held out and no other has seen, or, where there was no search, all rows in folds. How
+many trees there are, all rows held out say. The less rows tell, the nearer a is to what it is on
+most data. Of numbers it is the share of least squares. Of classes that would be too much for the
+largest score, as the chances of trees are far from each other: a is where fewest mistakes are made,
+and near-ties are half mistakes. The trees are then grown once more from all rows: the fewer they
+are, the more times, and averaged.
 
 Trees stay as they are while the model goes on learning. The share follows the rows that come, less
 its standard error, and remembers some thousands of them; of classes as the same part of the share
@@ -26,7 +27,17 @@ import numpy as np
 from scipy.special import expit, softmax
 
 from onkel.annotations import Matrix
-from onkel.default.boosting import AT_ONCE, DEPTH, MORE, SQUARED, TWO, Binned, Trees, boosted
+from onkel.default.boosting import (
+    AT_ONCE,
+    DEPTH,
+    MORE,
+    SQUARED,
+    TWO,
+    Binned,
+    Trees,
+    boosted,
+    judged,
+)
 from onkel.default.cells import (
     AGREED,
     LEFT,
@@ -54,8 +65,10 @@ FEWEST_ROWS = 256
 _MOST_TREES, _FEWEST_TREES, _NUMBERS = 1000, 16, 4
 # A tree's share of a step: larger where there are few trees, so that they come as far.
 _RATE, _TREES_TIMES_RATE, _LARGEST_RATE = 0.1, 40.0, 0.3
+# So many growths are judged together; they end where so many trees have not made their mean better.
+_JUDGED, _PATIENCE = 2, 100
 # Trees are grown so many times at most, and averaged, while they are no more than so many together.
-_MOST_TIMES, _MOST_AVERAGED = 4, 1500
+_MOST_TIMES, _MOST_AVERAGED = 4, 2000
 # The share before any row is known: its mean, and its variance among data sets. Of classes so many
 # mistakes, times the square of the distance, speak for the mean.
 _USUAL, _SHARES, _PULL = 0.4, 0.05, 40.0
@@ -118,17 +131,19 @@ class TreePart(Stateful):
         rate = min(max(_RATE, _TREES_TIMES_RATE / most), _LARGEST_RATE)
         of = rows, T, weight, part.loss
         places = held.parts()
-        runs = [boosted(*of, most, rate, rng, held.rows[some]) for some in places]
+        more = most, rate, rng.spawn(_JUDGED)
+        runs = [judged(*of, *more, held.rows[some], _PATIENCE) for some in places]
         checks = min(len(losses) for _, losses in runs)
         n_trees = AT_ONCE * int(np.argmin(sum(losses[:checks] for _, losses in runs)))
         F = np.empty((len(held.rows), K))
-        for (trees, _), some in zip(runs, places, strict=True):
-            F[some] = trees.sums(rows.bins[:, held.rows[some]], n_trees)
+        for (growths, _), some in zip(runs, places, strict=True):
+            bins = rows.bins[:, held.rows[some]]
+            F[some] = sum(trees.sums(bins, n_trees) for trees in growths) / len(growths)
         part.judge(F, Y, weight, held)
         if not n_trees or part.share == 0.0:
             return None
         times = min(max(min(fitting, _MOST_AVERAGED) // n_trees, 1), _MOST_TIMES)
-        grown = [boosted(*of, n_trees, rate, rng)[0] for _ in range(times)]
+        grown = [boosted(*of, n_trees, rate, rng) for _ in range(times)]
         part.take([(trees, rows.edges_at(trees)) for trees in grown])
         return part
 
@@ -146,10 +161,13 @@ class TreePart(Stateful):
 
     def judge(self, F: np.ndarray, Y: np.ndarray, weight: np.ndarray, held: HeldOut) -> None:
         """Choose the share of trees whose sums are F (n_held, K) for the rows held out."""
-        S, w = self._linked(F) - held.predictions, weight[held.rows]
-        self._begin_share(Y[held.rows] - held.predictions, S, w)
+        # trees were fitted to none of these rows, the other predictions perhaps to some
+        new = held.unseen
+        P, target, w = held.predictions[new], Y[held.rows][new], weight[held.rows][new]
+        S = self._linked(F)[new] - P
+        self._begin_share(target - P, S, w)
         if self.loss != SQUARED:
-            self._take_share(share_of_classes(held.predictions, S, Y[held.rows], w))
+            self._take_share(share_of_classes(P, S, target, w))
 
     def _begin_share(self, R: np.ndarray, S: np.ndarray, weight: np.ndarray) -> None:
         """The share of corrections S in the residuals R, both (n, K).

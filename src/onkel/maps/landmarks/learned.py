@@ -27,6 +27,7 @@ from onkel.maps.landmarks.first_widths import (
 )
 from onkel.maps.landmarks.fitted import FittedLandmarks, Units, n_steps
 from onkel.maps.landmarks.indicators import groups_of
+from onkel.maps.landmarks.later_rows import with_best_penalty
 from onkel.maps.landmarks.schedule import CHOICE_ROWS, FEW_ROWS, FEW_STEPS, FitSchedule
 from onkel.maps.landmarks.search import (
     Split,
@@ -297,6 +298,7 @@ class LearnedLandmarks(FitSchedule):
         at = yield from improve(
             [at], X, V, weight, steps, rng, units, last=True, of=of, device=self._device
         )
+        at = yield from with_best_penalty(at, of, X, V, weight, units)
         self._fitted, self._owing = FittedLandmarks(units, at), False
         return True
 
@@ -308,17 +310,18 @@ class LearnedLandmarks(FitSchedule):
 
     def predict_held_out(
         self, X: np.ndarray, Y: np.ndarray, weight: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray]:
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """The rows that the last fit, made on these, held out: predictions (k, C) by the others.
 
-        Those that no search has learned from, where they are not too few.
+        Also which of them no search has learned from; all, where these are too few.
         """
         of, _ = self._last_split(len(X))
         middle, fitted = np.average(Y, axis=0, weights=weight), self._fitted
         predicted = predict_held_out(fitted.at, of, X, Y - middle, weight, fitted.units)
         unseen = of.held >= self._seen_before
-        kept = unseen if np.count_nonzero(unseen) >= _ENOUGH_UNSEEN else slice(None)
-        return of.held[kept], (predicted + middle)[kept]
+        if np.count_nonzero(unseen) < _ENOUGH_UNSEEN:
+            unseen[:] = True
+        return of.held, predicted + middle, unseen
 
     def columns_that_matter(self) -> np.ndarray:
         """The columns whose width, in standard deviations, is not far below the largest."""
