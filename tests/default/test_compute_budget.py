@@ -33,9 +33,9 @@ def done(monkeypatch):
         work.append(work_of_widths(len(X), steps))
         return competing(X, Y, weight, start, steps, groups, *more)
 
-    def counted_search(starts, X, Y, weight, steps, rng, units, **how):
+    def counted_search(starts, X, Y, weight, steps, rng, units, *how, **more):
         work.append(work_of_search(len(X), len(starts[0].S), steps))
-        return search(starts, X, Y, weight, steps, rng, units, **how)
+        return search(starts, X, Y, weight, steps, rng, units, *how, **more)
 
     def counted_learning(self, X, y, weight, P):
         work.append(len(y) * self.map.work_of_row())
