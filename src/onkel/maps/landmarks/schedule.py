@@ -26,8 +26,9 @@ _FULL_ROWS, _FEWEST_STEPS = 32_768, 4
 # Steps of the last search, when all rows are there.
 _LAST_STEPS = 48
 # While rows are few, or landmarks missing, a fit is due whenever 1/_LAG more rows have come; while
-# fits of widths take long, and without searches, 1/_LAZY_LAG.
-_LAG, _LAZY_LAG = 16, 4
+# fits of widths take long, and without searches, 1/_LAZY_LAG. A map that never searches has fits
+# whenever 1/_SHORT_LAG more of the first rows have come: they add landmarks, and take little time.
+_LAG, _SHORT_LAG, _LAZY_LAG = 16, 8, 4
 #: steps from the last widths found, at powers of two
 # ... and between them
 FEW_STEPS, _BETWEEN_STEPS = 8, 5
@@ -98,8 +99,10 @@ class FitSchedule(FeatureMap):
         searches = not self.postponed_ and self.search_steps > 0
         if n >= max(self.n_components, FEW_ROWS if searches else 0):
             return doubled
-        long = _SHORT_ROWS <= n < FEW_ROWS
-        part = max(doubled // (2 * (_LAG if searches and not long else _LAZY_LAG)), 1)
+        lag = _LAG if searches and not _SHORT_ROWS <= n < FEW_ROWS else _LAZY_LAG
+        if not self.search_steps and n < _SHORT_ROWS:
+            lag = _SHORT_LAG
+        part = max(doubled // (2 * lag), 1)
         return (n // part + 1) * part
 
     def fit_is_due(self, n: int) -> bool:
