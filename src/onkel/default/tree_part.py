@@ -142,6 +142,8 @@ class TreePart(Stateful):
         part.judge(F, Y, weight, held)
         if not n_trees or part.share == 0.0:
             return None
+        # from more rows, more trees
+        n_trees = min(int(n_trees * len(Y) / (len(Y) - len(places[0]))), most)
         times = min(max(min(fitting, _MOST_AVERAGED) // n_trees, 1), _MOST_TIMES)
         grown = [boosted(*of, n_trees, rate, rng) for _ in range(times)]
         part.take([(trees, rows.edges_at(trees)) for trees in grown])
