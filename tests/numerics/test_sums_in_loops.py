@@ -19,8 +19,8 @@ from onkel.maps.reparameterized import fill_shares
 _ROOT = Path(onkel.__file__).parent
 # Loops that write and sum, of which it is certain: one array alone, whole numbers, or room between.
 _CERTAIN = {
-    "default/boosting.py:_best_cut",  # each bin takes the sums so far
-    "default/boosting.py:choose",  # whole numbers
+    "default/tree_loops.py:_best_cut",  # each bin takes the sums so far
+    "default/tree_loops.py:choose",  # whole numbers
     "default/calibration.py:_learn_many",  # P alone
     "default/cells.py:find_bins",  # whole numbers
     "explicit/reparameterized.py:_learn_widths",  # calls a loop

@@ -30,9 +30,6 @@ from onkel.annotations import Matrix
 from onkel.default.boosting import (
     AT_ONCE,
     DEPTH,
-    MORE,
-    SQUARED,
-    TWO,
     Binned,
     Trees,
     boosted,
@@ -53,6 +50,7 @@ from onkel.default.cells import (
     share_left,
 )
 from onkel.default.held_out import HeldOut
+from onkel.default.tree_loops import MORE, SQUARED, TWO
 from onkel.fields import Array, Fields, Number, Sizes, State, Whole, require
 from onkel.merging import require_same
 from onkel.numerics.arrays import as_dense

@@ -10,11 +10,11 @@ import numpy as np
 from scipy.linalg import solve_triangular
 
 from onkel.default.bins import PairBins
-from onkel.default.boosting import SQUARED, TWO
 from onkel.default.cells import PairCells, share
 from onkel.default.challenger import RestartingModel
 from onkel.default.corrected_by_cells import CorrectedModel
 from onkel.default.linear_part import FARTHEST, LinearPart
+from onkel.default.tree_loops import SQUARED, TWO
 from onkel.default.tree_part import TreePart
 from onkel.explicit.changing_maps import Growing
 from onkel.explicit.model import ExplicitModel
