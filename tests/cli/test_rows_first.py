@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 import onkel
+from onkel.cli.live import rows_first
 from onkel.cli.live.rows_first import RowsFirst
 from onkel.explicit import ahead
 from onkel.explicit.model import ExplicitModel
@@ -101,11 +102,12 @@ def test_an_id_may_come_again_or_be_left_out(names, monkeypatch):
 
 @pytest.mark.parametrize("most", [1, 2, 10])
 def test_no_row_whose_label_has_come_is_forgotten(most, monkeypatch):
+    monkeypatch.setattr(rows_first, "_MOST_BEHIND", 7)
     live = _live(say=pytest.fail, most=most)
     first = _searching(live, monkeypatch)
     answers = list(first.take_all([_row(t, y=float(t % 5)) for t in range(300)]))
     assert len(answers) == 300
-    assert len(first) <= most
+    assert len(first) <= 7
     while first:
         first.learn()
     assert live.model.n_rows == 300

@@ -30,6 +30,8 @@ _FLUSH = 0.005
 _PATIENCE = _SAVE_AT_END = 5.0
 # Seconds that a save may be late while labels are behind.
 _SAVE_LATE = 30.0
+# Labels that take seconds.
+_MANY = 10_000
 # Rows after which all code is loaded. Garbage is not looked for in what was made until then: it
 # takes a tenth of a second.
 _LOADED = 256
@@ -117,6 +119,8 @@ class Pipe:
             self._when_due()
         if self._rest and signal is None and not self._broken:
             self._take(b"\n")
+        if (n := len(self._labels or ())) > _MANY:
+            say_line(f"{n:,} labels that have come are learned now")
         while self._labels:
             self._learn()
             self._when_due()

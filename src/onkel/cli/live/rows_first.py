@@ -26,19 +26,20 @@ Answer = dict[str, object]
 _PATIENCE = 0.02
 # Seconds that labels learned at once should take, and how many they are at most.
 _AT_ONCE, _MOST_LABELS = 0.01, 256
+# Labels that may wait before no more rows are read: some hundred MB, with their rows.
+_MOST_BEHIND = 300_000
 
 
 class RowsFirst:
-    """The labels that wait to be learned by ``model``: at most as many as rows may wait for labels.
+    """The labels that wait to be learned by ``model``.
 
-    A row that brought its label is not counted among the rows that may wait.
+    A row that brought its label is not counted among the rows that may wait for labels.
     """
 
     def __init__(self, model: LiveModel) -> None:
         self._model = model
         #: each with whether it came with its row
         self._labels: deque[tuple[Label, bool]] = deque()
-        self._most: int = model.late.most
         #: how many of them an id has
         self._ids: Counter[Hashable] = Counter()
         #: seconds that an event took, the last few times; the first ones load compiled loops
@@ -55,7 +56,7 @@ class RowsFirst:
         Before the first label nothing can be predicted.
         """
         late, n = self._model.late, len(self._labels)
-        full = n >= self._most or late.n_waiting >= late.most
+        full = n >= _MOST_BEHIND or late.n_waiting >= late.most
         return n > 0 and (full or not self._model.model.n_rows)
 
     def take_in_order(self, events: Sequence[Event]) -> Iterator[Answer | None]:
@@ -106,7 +107,7 @@ class RowsFirst:
         """The next events to take, and the label that came with each; all labels wait from now."""
         model, now, own = self._model, list[Event](), list[Label | None]()
         room = max(model.late.most - model.late.n_waiting, 1)
-        while left and room and len(self._labels) < self._most:
+        while left and room and len(self._labels) < _MOST_BEHIND:
             if now and not model.model.n_rows:
                 break
             event, label = left[0], None
