@@ -127,3 +127,26 @@ def collect():
         return X, np.concatenate(ys) if ys else None, error, sizes
 
     return read
+
+
+@pytest.fixture
+def watch_steps(monkeypatch):
+    """A function, which calls its argument at every step of a fit that is made ahead."""
+    from onkel.explicit import ahead
+
+    def watch(note):
+        refit = ahead._refit
+
+        def noted(*what):
+            work = refit(*what)
+            while True:
+                try:
+                    share = next(work)
+                except StopIteration as end:
+                    return end.value
+                note()
+                yield share
+
+        monkeypatch.setattr(ahead, "_refit", noted)
+
+    return watch

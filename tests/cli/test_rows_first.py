@@ -16,7 +16,6 @@ import pytest
 import onkel
 from onkel.cli.live import rows_first
 from onkel.cli.live.rows_first import RowsFirst
-from onkel.explicit import ahead
 from onkel.explicit.model import ExplicitModel
 from onkel.serve import LiveModel
 
@@ -114,22 +113,11 @@ def test_no_row_whose_label_has_come_is_forgotten(most, monkeypatch):
     assert live.late.n_forgotten == 0
 
 
-def test_cheap_labels_make_no_part_of_a_long_fit(monkeypatch):
+def test_cheap_labels_make_no_part_of_a_long_fit(monkeypatch, watch_steps):
     """`rows_before_fit` rows at once are learned without a fit; the row after them has one."""
-    fits, refit, fit = [], ahead._refit, ExplicitModel.refit
-
-    def steps(*what):
-        work = refit(*what)
-        while True:
-            try:
-                share = next(work)
-            except StopIteration as end:
-                return end.value
-            fits.append(1)
-            yield share
-
-    monkeypatch.setattr(ahead, "_refit", steps)
-    monkeypatch.setattr(ExplicitModel, "refit", lambda own: (fits.append(1), fit(own))[1])
+    fits, refit = [], ExplicitModel.refit
+    watch_steps(lambda: fits.append(1))
+    monkeypatch.setattr(ExplicitModel, "refit", lambda own: (fits.append(1), refit(own))[1])
     rng = np.random.default_rng(0)
     X = rng.uniform(-1.0, 1.0, (2200, 3))
     X[1500:, 0] += 5.0

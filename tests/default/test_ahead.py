@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from onkel import OnlineKernelClassifier, OnlineKernelRegressor
-from onkel.explicit import ahead
 from onkel.maps import LearnedLandmarks
 
 # The search due at 1 024 rows begins at 960 and uses the first 960 rows.
@@ -35,30 +34,13 @@ def learned(stop):
     return model
 
 
-def watch_steps(monkeypatch, note):
-    """Call ``note`` at every step of a fit that is made ahead."""
-    refit = ahead._refit
-
-    def noted(*what):
-        work = refit(*what)
-        while True:
-            try:
-                share = next(work)
-            except StopIteration as end:
-                return end.value
-            note()
-            yield share
-
-    monkeypatch.setattr(ahead, "_refit", noted)
-
-
 @pytest.mark.slow
 @pytest.mark.compiled
-def test_every_row_does_a_little_of_the_search(monkeypatch):
+def test_every_row_does_a_little_of_the_search(watch_steps):
     X, y = rows()
     model = learned(BEGUN)
     before, done = model.map_.landmarks_, []
-    watch_steps(monkeypatch, lambda: done.append(model.n_rows_))
+    watch_steps(lambda: done.append(model.n_rows_))
     one_by_one(model, X, y, BEGUN, DUE)
     steps = np.bincount(done)[BEGUN:]
     assert steps.sum() > 100
@@ -67,10 +49,10 @@ def test_every_row_does_a_little_of_the_search(monkeypatch):
 
 
 @pytest.mark.compiled
-def test_after_the_last_row_no_step_is_made_in_vain(monkeypatch):
+def test_after_the_last_row_no_step_is_made_in_vain(watch_steps):
     X, y = rows()
     done = []
-    watch_steps(monkeypatch, lambda: done.append(1))
+    watch_steps(lambda: done.append(1))
     model = learned(BEGUN)
     before = len(done)
     model.partial_fit(X[BEGUN:AMID], y[BEGUN:AMID])
@@ -81,7 +63,7 @@ def test_after_the_last_row_no_step_is_made_in_vain(monkeypatch):
 
 @pytest.mark.slow
 @pytest.mark.compiled
-def test_a_search_goes_on_while_no_row_comes_and_is_the_same(monkeypatch):
+def test_a_search_goes_on_while_no_row_comes_and_is_the_same(watch_steps):
     X, y = rows()
     alone, rng = learned(AFTER), np.random.default_rng(1)
     model = learned(BEGUN)
@@ -91,7 +73,7 @@ def test_a_search_goes_on_while_no_row_comes_and_is_the_same(monkeypatch):
         one_by_one(model, X, y, t, t + 1)
     np.testing.assert_array_equal(model.predict(X), alone.predict(X))
     model, done = learned(BEGUN), []
-    watch_steps(monkeypatch, lambda: done.append(1))
+    watch_steps(lambda: done.append(1))
     assert not model.rows_before_fit()
     while model.fit_ahead():
         pass
