@@ -20,6 +20,8 @@ import onkel
 from onkel.cli import app
 from onkel.cli.console import say_line
 from onkel.cli.guarded import Notices
+from onkel.cli.live import rows_first
+from onkel.cli.live.arrivals import Arrivals
 from onkel.cli.live.options import LiveOptions
 from onkel.cli.live.pipe import Pipe
 from onkel.cli.signals import Interrupts
@@ -135,6 +137,19 @@ def test_lines_that_came_together_are_saved_as_they_are_taken(tmp_path, monkeypa
     monkeypatch.setattr(LiveModel, "save", lambda *own: (saved.append(1), save(*own)))
     _pipe(tmp_path, _lines(_row(t, y=1.0) for t in range(1000)), save_every=100, metrics_every=0)
     assert len(saved) >= 11
+
+
+def test_labels_that_are_too_many_are_learned_before_more_rows_are_taken(tmp_path, monkeypatch):
+    """Also while lines that were read wait."""
+    monkeypatch.setattr(rows_first, "_MOST_BEHIND", 5)
+    never = property(lambda own: False, lambda own, to: None)
+    monkeypatch.setattr(Arrivals, "is_poured", never, raising=False)
+    monkeypatch.setattr(Arrivals, "has_more", property(lambda own: True))
+    events = [_row(t, y=float(t % 7)) for t in range(301)]
+    status, answers, model = _pipe(tmp_path, _lines(events), metrics_every=0)
+    assert status == 0
+    assert [json.loads(answer)["id"] for answer in answers] == list(range(301))
+    assert model.model.n_rows == 301
 
 
 def test_what_is_missing_is_asked_for(tmp_path):

@@ -71,7 +71,7 @@ class Pipe:
                 data = self._arrivals.read()
                 ended = not data
                 self._take(data)
-            if self._labels and not self._arrivals.has_more:
+            if self._labels and (self._labels.is_full or not self._arrivals.has_more):
                 self._learn()
             self._when_due()
         self._end()
@@ -93,8 +93,10 @@ class Pipe:
         """Whether rows have come; waits for them until something else is to be done."""
         if self._labels and self._labels.is_full:
             return False
-        if self._labels or self._arrivals.wait(0.0):
-            return self._arrivals.wait(0.0)
+        if self._arrivals.wait(0.0):
+            return True
+        if self._labels:
+            return False
         self._arrivals.is_poured = False
         # nobody waits: a search that is to be made with the next labels goes on
         while self._model.model.estimator.fit_ahead():
