@@ -16,6 +16,7 @@ from onkel.default.corrected_by_cells import CorrectedModel
 from onkel.default.linear_part import FARTHEST, LinearPart
 from onkel.default.tree_loops import SQUARED, TWO
 from onkel.default.tree_part import TreePart
+from onkel.default.without_search import ModelWithoutSearch
 from onkel.explicit.changing_maps import Growing
 from onkel.explicit.model import ExplicitModel
 from onkel.export.functions import filled, pick
@@ -129,6 +130,7 @@ MODELS = Builders(
     {
         ExplicitModel: _explicit,
         CorrectedModel: _corrected,
+        ModelWithoutSearch: _corrected,
         RestartingModel: lambda model, X: scores(model.current, X),
         RemovalModel: _support,
         ExchangeModel: _support,
