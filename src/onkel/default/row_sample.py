@@ -35,6 +35,7 @@ class RowSample(RowStore):
     def __init__(self, n_bytes: int, d: int) -> None:
         super().__init__(d, np.float32)
         self.n_bytes: int = n_bytes
+        self.count: int = 0
         self.seen: int = 0
         #: how often the limit has fallen
         self.n_falls: int = 0
