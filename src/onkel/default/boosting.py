@@ -40,6 +40,10 @@ _MOST_BINS = 128
 _SHARE, _MOST_ROWS, _MANY_ROWS, _FEW_COLUMNS, _MOST_COLUMNS = 0.8, 24_576, 8192, 32, 64
 #: trees for which rows are drawn, and rows held out predicted, once
 AT_ONCE = 5
+#: fewer trees are none
+FEWEST_TREES = 16
+# A tree's share of a step: larger where there are few trees, so that they come as far.
+_RATE, _TREES_TIMES_RATE, _LARGEST_RATE = 0.1, 40.0, 0.3
 # Added to Σ w h of a leaf, as a share of h at its largest.
 _PENALTY = 3.0
 _CURVATURE = (1.0, 0.25, 0.25)
@@ -108,6 +112,11 @@ def edges_of(x: np.ndarray, back: float = 0.0) -> np.ndarray:
         ends = (np.arange(1, _MOST_BINS) - back) * (below[-1] / _MOST_BINS)
         at = np.unique(np.minimum(np.searchsorted(below, ends), len(values) - 2))
     return np.asarray(0.5 * values[at] + 0.5 * values[at + 1])
+
+
+def rate_of(n_trees: int) -> float:
+    """The share of a step that each of at most so many trees takes."""
+    return min(max(_RATE, _TREES_TIMES_RATE / n_trees), _LARGEST_RATE)
 
 
 def boosted(

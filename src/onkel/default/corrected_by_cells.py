@@ -170,7 +170,7 @@ class CorrectedModel(ExplicitModel):
         self, X: np.ndarray, y: np.ndarray, weight: np.ndarray, R: np.ndarray
     ) -> None:
         """Learn a linear function from the rows kept, where landmarks see too few directions."""
-        n_landmarks, d = self.map.n_components, X.shape[1]  # type: ignore[attr-defined]
+        n_landmarks, d = self._n_landmarks, X.shape[1]
         if n_landmarks < d <= MOST * n_landmarks and len(X):
             self.linear = LinearPart.begun(X, self.n_outputs, self._forgetting[0])
             Y = targets_of(y, self.n_outputs)
@@ -184,7 +184,7 @@ class CorrectedModel(ExplicitModel):
         if self.warmup is None:
             return
         X, y, weight = self.warmup.rows()
-        Y, n_landmarks = targets_of(y, self.n_outputs), self.map.n_components  # type: ignore[attr-defined]
+        Y, n_landmarks = targets_of(y, self.n_outputs), self._n_landmarks
         rng = np.random.default_rng([self.seed, len(X), 2])
         if searched and self._chosen_stage == _LATE:
             self._begin_cells_anew(X, Y, weight)
@@ -218,8 +218,13 @@ class CorrectedModel(ExplicitModel):
 
     def _begun_cells(self, X: np.ndarray, Y: np.ndarray, forgetting: float) -> PairCells:
         """Cells that have learned nothing, in bins that rows X with targets Y choose."""
-        n_landmarks, K = self.map.n_components, self.n_outputs  # type: ignore[attr-defined]
-        return PairCells(PairBins.of(X, Y, _CELLS * n_landmarks**2 // (K + 1)), K, forgetting)
+        K = self.n_outputs
+        most = _CELLS * self._n_landmarks**2 // (K + 1)
+        return PairCells(PairBins.of(X, Y, most), K, forgetting)
+
+    @property
+    def _n_landmarks(self) -> int:
+        return self.map.n_components  # type: ignore[attr-defined,no-any-return]
 
     @property
     def _forgetting(self) -> list[float]:

@@ -15,14 +15,21 @@ from __future__ import annotations
 
 import numpy as np
 
-from onkel.default.boosting import AT_ONCE, DEPTH, Binned, Trees, boosted, judged
+from onkel.default.boosting import (
+    AT_ONCE,
+    DEPTH,
+    FEWEST_TREES,
+    Binned,
+    Trees,
+    boosted,
+    judged,
+    rate_of,
+)
 from onkel.default.held_out import HeldOut
 from onkel.default.tree_part import TreePart
 
-# Trees at most, and fewest; their leaves hold up to so many times B² numbers (B landmarks).
-_MOST_TREES, _FEWEST_TREES, _NUMBERS = 500, 16, 2
-# A tree's share of a step: larger where there are few trees, so that they come as far.
-_RATE, _TREES_TIMES_RATE, _LARGEST_RATE = 0.1, 40.0, 0.3
+# Trees at most; their leaves hold up to so many times B² numbers (B landmarks).
+_MOST_TREES, _NUMBERS = 500, 2
 # Trees are grown so many times at most.
 _MOST_TIMES = 8
 # Trees without a gain for rows held out, after which no more are added.
@@ -50,10 +57,10 @@ def quick_trees(
     d, K = X.shape[1], Y.shape[1]
     part, weight = TreePart(K, forgetting), weight / weight.mean()
     most = min(_NUMBERS * n_landmarks**2 // (K << DEPTH), _MOST_TREES)
-    if most < _FEWEST_TREES:
+    if most < FEWEST_TREES:
         return None
     of = part.begin(Y, weight), weight, part.loss
-    rate = min(max(_RATE, _TREES_TIMES_RATE / most), _LARGEST_RATE)
+    rate = rate_of(most)
 
     def grow(
         columns: np.ndarray, n_trees: int, held: np.ndarray | None = None

@@ -30,10 +30,12 @@ from onkel.annotations import Matrix
 from onkel.default.boosting import (
     AT_ONCE,
     DEPTH,
+    FEWEST_TREES,
     Binned,
     Trees,
     boosted,
     judged,
+    rate_of,
 )
 from onkel.default.cells import (
     AGREED,
@@ -59,10 +61,8 @@ from onkel.state import Stateful
 
 #: fewer rows grow no trees
 FEWEST_ROWS = 256
-# Trees at most, and fewest; their leaves hold up to so many times B² numbers (B landmarks).
-_MOST_TREES, _FEWEST_TREES, _NUMBERS = 1000, 16, 4
-# A tree's share of a step: larger where there are few trees, so that they come as far.
-_RATE, _TREES_TIMES_RATE, _LARGEST_RATE = 0.1, 40.0, 0.3
+# Trees at most; their leaves hold up to so many times B² numbers (B landmarks).
+_MOST_TREES, _NUMBERS = 1000, 4
 # So many growths are judged together; they end where so many trees have not made their mean better.
 _JUDGED, _PATIENCE = 2, 100
 # Trees are grown so many times at most, and averaged, while they are no more than so many together.
@@ -122,11 +122,11 @@ class TreePart(Stateful):
         K, weight = Y.shape[1], weight / weight.mean()
         fitting = _NUMBERS * n_landmarks**2 // (K << DEPTH)
         most = min(fitting, _MOST_TREES)
-        if most < _FEWEST_TREES:
+        if most < FEWEST_TREES:
             return None
         part, rows = cls(K, forgetting), Binned.of(X)
         T = part.begin(Y, weight)
-        rate = min(max(_RATE, _TREES_TIMES_RATE / most), _LARGEST_RATE)
+        rate = rate_of(most)
         of = rows, T, weight, part.loss
         places = held.parts()
         more = most, rate, rng.spawn(_JUDGED)

@@ -45,10 +45,6 @@ class ModelWithoutSearch(CorrectedModel):
     def _new_sample(self) -> RowSample:
         return RowSample(_KEPT_BYTES * self._n_landmarks**2, self.map.n_features_in_)
 
-    @property
-    def _n_landmarks(self) -> int:
-        return self.map.n_components  # type: ignore[attr-defined,no-any-return]
-
     def learn(self, X: Matrix, y: np.ndarray, weight: np.ndarray) -> np.ndarray:
         P = super().learn(X, y, weight)
         if self.sample is not None:
