@@ -389,6 +389,51 @@ def test_a_climb_that_will_not_beat_another_ends_early():
     assert len(steps) - n_steps == 13
 
 
+def test_a_climb_ends_at_a_check_before_which_it_has_gained_little():
+    X, Y, weight = toy(350)
+    start = ev.Landmarks(X[:30], np.full(4, np.log(0.2)), np.log(0.01))
+    learn, judge = (Rows(X[of], Y[of], weight[of]) for of in (slice(70, None), slice(70)))
+    rows = SearchedRows(learn, judge, 30)
+    steps, sums = [], rows.sums
+
+    def counted(at):
+        steps.append(at)
+        return sums(at)
+
+    rows.sums = counted
+    lengths, errors = [], []
+    for least in (0.0, 0.05, 0.1, 1.0):
+        found, squares = finished(climb(start, rows, 48, least_gain=least))
+        lengths.append(len(steps))
+        # the best of the points at which it looked
+        there = finished(judged(found, finished(sums(found)), rows))
+        assert there.error <= squares.sum() * (1.0 + 1e-12)
+        errors.append(squares.sum())
+        steps.clear()
+    assert lengths == sorted(lengths, reverse=True)
+    assert lengths[0] > lengths[2] > lengths[3] == 7
+    assert errors == sorted(errors)
+
+
+@pytest.mark.parametrize("last", [False, True])
+def test_only_a_search_that_others_follow_leaves_widths_of_landmarks_early(last, monkeypatch):
+    X, Y, weight = toy(500)
+    given, usual = [], search_module.climb
+
+    def kept(at, *args, **more):
+        given.append((at.log_width.ndim, more.get("least_gain", 0.0)))
+        return usual(at, *args, **more)
+
+    monkeypatch.setattr(search_module, "climb", kept)
+    units = Units(TailCurves(*np.zeros((2, 4))), np.zeros(4), np.ones(4))
+    at = ev.Landmarks(X[:20], np.full(4, np.log(0.2)), np.log(0.01))
+    finished(improve([at], X, Y, weight, 12, np.random.default_rng(0), units, last=last))
+    least = {ndim: [gain for of, gain in given if of == ndim] for ndim in (1, 2)}
+    assert set(least[1]) == {0.0}
+    assert least[2]
+    assert all((gain > 0.0) is not last for gain in least[2])
+
+
 def test_a_climb_ends_at_the_check_that_decides():
     X, Y, weight = toy(350)
     start = ev.Landmarks(X[:30], np.full(4, np.log(0.2)), np.log(0.01))
@@ -529,6 +574,32 @@ def test_all_searches_stay_in_their_budget(m, budget, any_search):
         assert spent <= budget * due * fitted.work_of_row()
         due *= 2
     assert (searches > 0) is any_search
+
+
+def test_no_search_follows_one_of_nearly_the_same_rows():
+    """A search that was postponed ends at any number of rows, maybe just before a power of two."""
+    fitted = LearnedLandmarks(50)
+    fitted.start(5, np.dtype(np.float64))
+    fitted._taught = fitted._owing = True
+    fitted.postpone(False, 4029)
+    assert fitted.next_fit(4029, 131_072) == (4158, 4029)
+    assert fitted._searches(4158)
+    fitted._owing = False
+    for rows in (4200, 8000):
+        # as at the end of each bin
+        fitted.postpone(False, rows)
+        assert not fitted.fit_is_due(4096)
+        assert fitted.fit_is_due(8192)
+        assert fitted._searches(8192)
+    assert fitted._seen_by_searches(5000) == 4029
+    assert fitted._seen_by_searches(10_000) == 8192 * 31 // 32
+    soon = LearnedLandmarks(50)
+    soon.start(5, np.dtype(np.float64))
+    soon._taught = soon._owing = True
+    # too early to search, so the first search is still to come
+    soon.postpone(False, 900)
+    soon._owing = False
+    assert soon._searches(1024)
 
 
 @pytest.mark.compiled

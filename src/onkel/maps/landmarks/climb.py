@@ -112,12 +112,14 @@ def climb(
     check_every: int = _CHECK_EVERY,
     decided: Callable[[np.ndarray], bool] | None = None,
     to_beat: float = np.inf,
+    least_gain: float = 0.0,
 ) -> Generator[bool, None, tuple[Landmarks, np.ndarray]]:
     """The best point on the way, and its squared errors (n,) on the rows held out.
 
     ``sums``: those of the first point, if known. The climb ends at a check after which these errors
     are all that is wanted: where ``decided`` of them is true. It also ends where their sum will
-    hardly get below ``to_beat``.
+    hardly get below ``to_beat``, or where it has not fallen by the share ``least_gain`` since the
+    last check.
     """
     best, errors, best_error, best_step = at, np.empty(0), np.inf, 0
     before: list[float] = []
@@ -143,6 +145,9 @@ def climb(
                 at, adam, size, best_step = best, _Adam(), size * _SMALLER, step
                 continue
             if step and decided is not None and decided(errors):
+                break
+            if step and before[-1] > (1.0 - least_gain) * before[-2]:
+                # more steps would hardly gain what they take
                 break
         if step == steps:
             break

@@ -36,6 +36,8 @@ FEW_STEPS, _BETWEEN_STEPS = 8, 5
 _BESIDE = 1 << 15
 # The share of the rows so far that a search sees: it is made while the others come.
 _SEEN = 31 / 32
+# After a search that was postponed, the next one waits until there are so many times as many rows.
+_MORE_ROWS = 1.5
 # Memory for the rows kept for the search, at most.
 _KEPT_BYTES = 64 << 20
 
@@ -71,7 +73,9 @@ class FitSchedule(FeatureMap):
 
         When postponing ends after ``rows`` rows, the search owed is due after 1/31 more rows.
         """
-        self.postponed_, self._resumed = on, rows
+        self.postponed_ = on
+        if self._owing:
+            self._resumed = rows
 
     def begin_beside(self, other: FeatureMap) -> None:
         assert isinstance(other, FitSchedule)
@@ -107,7 +111,7 @@ class FitSchedule(FeatureMap):
 
     def fit_is_due(self, n: int) -> bool:
         """False where landmarks and widths would stay as they are."""
-        return not (self.postponed_ and n > self._settled)
+        return not ((self.postponed_ and n > self._settled) or self._just_searched(n))
 
     @property
     def _settled(self) -> int:
@@ -156,6 +160,8 @@ class FitSchedule(FeatureMap):
     def _seen_by_searches(self, n: int) -> int:
         """How many of n rows searches have seen."""
         due = next_power_of_two(n) // 2
+        if self._just_searched(due):
+            return self._resumed
         return self.rows_of_fit(due) if due >= self._first_search else 0
 
     def _owed_by(self, due: int) -> bool:
@@ -166,7 +172,14 @@ class FitSchedule(FeatureMap):
         """Whether a fit due at so many rows may search."""
         if due < self._first_search or self.postponed_:
             return False
+        if self._resumed and self._just_searched(due):
+            return False
         return self._steps_for(int(due * _SEEN)) > 0
+
+    def _just_searched(self, due: int) -> bool:
+        """Whether a postponed search has seen nearly all of the rows that are there by then."""
+        searched = self._owed_at >= self._first_search and not self._owed_by(due)
+        return searched and due < _MORE_ROWS * self._resumed
 
     @property
     def _first_search(self) -> int:

@@ -151,6 +151,8 @@ _OWN_FROM_AT_LAST, _STANDARD_ERRORS = 8, 1.0
 # These are more parameters, and take so many times as many steps.
 _OWN_STEPS = 2
 _OWN_RIDGE = 0.1
+# Of the squared errors their search must gain this share from check to check, or ends.
+_GAIN_OF_OWN = 0.02
 # In the last search: the share of landmarks that are drawn anew at its end, and of the steps for
 # own widths in which all then climb once more.
 _RENEWED, _CLIMBED_AGAIN = 0.25, 0.5
@@ -204,7 +206,7 @@ def improve(
             before = yield from _scaled(numbers, X, Y, weight, units, small.sums.K.dtype)
         if not (yield from _promises(small, tried, least_gain, small_doubt, before)):
             return starts[0]
-    found = yield from _search(starts, rows, steps, tried, _STANDARD_ERRORS if last else 0.0)
+    found = yield from _search(starts, rows, steps, tried, last)
     return (yield from _climb_again(found, rows, steps, rng)) if last else found
 
 
@@ -254,13 +256,15 @@ def work_of_search(n: int, m: int, steps: int, last: bool = False) -> int:
 
 
 def _search(
-    starts: list[Landmarks], rows: Searched, steps: int, tried: bool, doubt: float
+    starts: list[Landmarks], rows: Searched, steps: int, tried: bool, last: bool
 ) -> Generator[bool, None, Landmarks]:
     """The best point; where ``tried``, landmarks' own widths are searched for, too.
 
-    They must be better by ``doubt`` standard errors.
+    The ``last`` search takes them only if they are better by a standard error. Others leave the
+    search for them where it hardly gains any more.
     """
     begun, own_steps = [], int(_OWN_STEPS * steps)
+    doubt, least_gain = (_STANDARD_ERRORS, 0.0) if last else (0.0, _GAIN_OF_OWN)
     for start in starts:
         sums = yield from rows.sums(start)
         begun.append((yield from judged(start, sums, rows)))
@@ -268,9 +272,12 @@ def _search(
     at, common = best.at, best.at.log_width.ndim == 1
     # those of the start before are overwritten
     known = sums if best is begun[-1] else None
-    found, errors = yield from climb(at, rows, steps if common else own_steps, known)
+    least = 0.0 if common else least_gain
+    found, errors = yield from climb(
+        at, rows, steps if common else own_steps, known, least_gain=least
+    )
     if common and tried:
-        own, own_errors = yield from climb(_owning(found), rows, own_steps)
+        own, own_errors = yield from climb(_owning(found), rows, own_steps, least_gain=least_gain)
         if _better(own_errors, errors, doubt):
             return own
     return found
