@@ -113,6 +113,30 @@ def test_no_row_whose_label_has_come_is_forgotten(most, monkeypatch):
     assert live.late.n_forgotten == 0
 
 
+@pytest.mark.parametrize(("answers", "left"), [(0.0, 0.01), (0.007, 0.005), (0.1, 0.003)])
+def test_labels_learned_at_once_leave_rows_their_part_of_a_turn(answers, left, monkeypatch):
+    """A label takes a millisecond here: of a turn of 12, what answering left, but 3 to 10 of it."""
+    live, clock = _live(), [100.0]
+    first = RowsFirst(live)
+    monkeypatch.setattr(rows_first.time, "monotonic", lambda: clock[0])
+    list(first.take_all([_row(0, y=1.0)]))
+    list(first.take_all([_row(t, y=float(t % 5)) for t in range(1, 500)], True))
+    take_all = live.take_all
+
+    def slow(events):
+        clock[0] += 1e-3 * len(events)
+        return take_all(events)
+
+    monkeypatch.setattr(live, "take_all", slow)
+    taken = []
+    while first:
+        clock[0] += answers
+        taken.append(first.learn())
+    # it is not known at first how long a label takes
+    assert sum(taken) == 499
+    assert all(abs(1e-3 * n - left) < 1.1e-3 for n in taken[1:-1])
+
+
 def test_cheap_labels_make_no_part_of_a_long_fit(monkeypatch, watch_steps):
     """`rows_before_fit` rows at once are learned without a fit; the row after them has one."""
     fits, refit = [], ExplicitModel.refit

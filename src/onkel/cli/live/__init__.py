@@ -54,7 +54,7 @@ def _in_pipe(options: LiveOptions) -> int:
         durable = open_durable(options, options.journal)
     model = open_model(options) if durable is None else durable.live
     # garbage is looked for often, and each time in few objects
-    gc.set_threshold(10_000, 20, 20)
+    gc.set_threshold(10_000, 5, 80)
     with Interrupts(end_input=True) as interrupts, sources[0].opened() as raw:
         status = Pipe(model, options, raw.fileno(), 1, interrupts, durable).run()
     if durable is not None:

@@ -9,8 +9,9 @@ Events that can all be learned in time are taken in order.
 from __future__ import annotations
 
 import time
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Hashable, Iterator, Mapping, Sequence
+from statistics import median
 from typing import TYPE_CHECKING
 
 from onkel.serve.runs import BOTH, LABEL, kind_of
@@ -23,9 +24,10 @@ Event = Mapping[str, object] | str
 Answer = dict[str, object]
 
 # Seconds that rows may wait for labels before them.
-_PATIENCE = 0.02
-# Seconds that labels learned at once should take, and how many they are at most.
-_AT_ONCE, _MOST_LABELS = 0.01, 256
+_PATIENCE = 0.01
+# Seconds that labels learned at once should take: a turn of both, rows and labels, less what the
+# rows took, at least and at most. How many they are at most.
+_TURN, _LEAST, _AT_ONCE, _MOST_LABELS = 0.012, 0.003, 0.01, 256
 # Labels that may wait before no more rows are read: some hundred MB, with their rows.
 _MOST_BEHIND = 300_000
 
@@ -41,9 +43,11 @@ class RowsFirst:
         #: each with whether it came with its row
         self._labels: deque[tuple[Label, bool]] = deque()
         #: how many of them an id has
-        self._ids: Counter[Hashable] = Counter()
+        self._ids: dict[Hashable, int] = {}
         #: seconds that an event took, the last few times; the first ones load compiled loops
-        self._took = deque([0.0], maxlen=8)
+        self._took = deque([0.0] * 8, maxlen=8)
+        #: when labels were learned last, and how many a second
+        self._learned, self._pace = 0.0, 1e6
 
     def __len__(self) -> int:
         return len(self._labels)
@@ -73,7 +77,7 @@ class RowsFirst:
         model, n = self._model.model, len(self._labels) + len(events)
         # nothing is fitted before the first label
         cheap = model.estimator.rows_before_fit() if model.n_rows else 1
-        if not crowded and n <= cheap and n * min(self._took) <= _PATIENCE:
+        if not crowded and n <= cheap and n * median(self._took) <= _PATIENCE:
             began = time.monotonic()
             answers = list(self.take_in_order(events))
             self._took.append((time.monotonic() - began) / n)
@@ -81,7 +85,7 @@ class RowsFirst:
             return
         left = deque(events)
         while left:
-            while self.is_full or (self._labels and self._must_wait(left[0])):
+            while self._labels and (self.is_full or self._must_wait(left[0])):
                 self.learn()
             now, labels = self._next_rows(left)
             for answer, label in zip(self._model.take_all(now), labels, strict=True):
@@ -91,37 +95,38 @@ class RowsFirst:
                     self._forget(label, True)
                 yield answer
 
-    def _must_wait(self, event: Event) -> bool:
-        """Whether an event has to be taken after the labels before it.
+    def _must_wait(self, event: Event, kind: str | None = None) -> bool:
+        """Whether an event (of this kind) has to be taken after the labels before it.
 
         A label without an id is that of its own row, and an id may come again once its row has been
         learned.
         """
-        if isinstance(event, str) or kind_of(self._model, event) == LABEL:
+        if isinstance(event, str) or (kind or kind_of(self._model, event)) == LABEL:
             return False
-        if event.get(self._model.id) is None:
+        id = event.get(self._model.id)
+        if id is None:
             return event.get(self._model.target) is not None
-        return self._ids[_id_of(event, self._model.id)] > 0
+        return _as_id(id) in self._ids
 
     def _next_rows(self, left: deque[Event]) -> tuple[list[Event], list[Label | None]]:
         """The next events to take, and the label that came with each; all labels wait from now."""
         model, now, own = self._model, list[Event](), list[Label | None]()
+        name, target, learned = model.id, model.target, model.model.n_rows
         room = max(model.late.most - model.late.n_waiting, 1)
-        while left and room and len(self._labels) < _MOST_BEHIND:
-            if now and not model.model.n_rows:
-                break
-            event, label = left[0], None
-            if self._labels and self._must_wait(event):
+        while left and room and len(self._labels) < _MOST_BEHIND and (learned or not now):
+            event = left[0]
+            kind = kind_of(model, event)
+            if self._labels and self._must_wait(event, kind):
                 break
             left.popleft()
+            label: Label | None = None
             if not isinstance(event, str):
-                kind = kind_of(model, event)
                 if kind == LABEL:
                     self._wait(event, False)
                     continue
-                if kind == BOTH and event[model.id] is not None:
-                    label = {name: event[name] for name in (model.id, model.target)}
-                    event = {name: event[name] for name in event if name != model.target}
+                if kind == BOTH and event[name] is not None:
+                    event = dict(event)
+                    label = {name: event[name], target: event.pop(target)}
                     self._wait(label, True)
             now.append(event)
             own.append(label)
@@ -131,12 +136,13 @@ class RowsFirst:
     def _wait(self, label: Label, with_row: bool) -> None:
         self._model.late.most += with_row
         self._labels.append((label, with_row))
-        self._ids[_id_of(label, self._model.id)] += 1
+        id = _as_id(label.get(self._model.id))
+        self._ids[id] = self._ids.get(id, 0) + 1
 
     def _forget(self, label: Label, with_row: bool) -> None:
         """A label that waits here no longer."""
         self._model.late.most -= with_row
-        id = _id_of(label, self._model.id)
+        id = _as_id(label.get(self._model.id))
         self._ids[id] -= 1
         if not self._ids[id]:
             del self._ids[id]
@@ -146,23 +152,26 @@ class RowsFirst:
 
         If a part of a search has to be made with the next one, some of it is made now, before that.
         """
-        usual, learner = _AT_ONCE / max(min(self._took), 1e-6), self._model.model.estimator
-        cheap, end = learner.rows_before_fit(), time.monotonic() + _AT_ONCE
+        learner, began = self._model.model.estimator, time.monotonic()
+        left = min(max(self._learned + _TURN - began, _LEAST), _AT_ONCE)
+        cheap = learner.rows_before_fit()
         if not cheap and learner.fit_ahead():
-            while time.monotonic() < end and learner.fit_ahead():
+            while time.monotonic() < began + left and learner.fit_ahead():
                 pass
+            self._learned = time.monotonic()
             return 0
-        n = int(max(1.0, min(usual, cheap, _MOST_LABELS, len(self._labels))))
+        n = int(max(1.0, min(left * self._pace, cheap, _MOST_LABELS, len(self._labels))))
         labels = [self._labels.popleft() for _ in range(n)]
-        began = time.monotonic()
         deque(self._model.take_all([label for label, _ in labels]), maxlen=0)
-        self._took.append((time.monotonic() - began) / n)
+        self._learned = time.monotonic()
+        if cheap:
+            self._pace = n / (self._learned - began)
+        self._took.append((self._learned - began) / n)
         for label, with_row in labels:
             self._forget(label, with_row)
         return n
 
 
-def _id_of(event: Mapping[str, object], name: str) -> Hashable:
-    """The id of an event; what can be no id is None."""
-    id = event.get(name)
-    return id if isinstance(id, str | int | float) else None
+def _as_id(value: object) -> Hashable:
+    """What can be no id is None."""
+    return value if isinstance(value, str | int | float) else None
