@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import subprocess
 import sys
@@ -90,6 +91,32 @@ def test_a_pipe_at_20_000_lines_a_second_is_waited_for():
         arrivals.wait(1.0)
     thread.join()
     assert size == len(LINE) * 10_000
+
+
+def test_a_writer_that_catches_up_is_waited_for():
+    """A million lines a second for a moment, what was held up, and 20,000 from then on."""
+    burst = [LINE * 1000 for _ in range(30)]
+    arrivals, _, thread = _arriving([*burst, *(LINE * 20 for _ in range(300))], 0.001)
+    size = 0
+    while data := arrivals.read():
+        assert not arrivals.is_poured
+        size += len(data)
+        arrivals.wait(1.0)
+    thread.join()
+    assert size == len(LINE) * 36_000
+
+
+@pytest.mark.skipif(not hasattr(fcntl, "F_GETPIPE_SZ"), reason="pipes have a size on Linux")
+def test_rows_in_order_neither_get_more_room_nor_are_looked_at(monkeypatch):
+    monkeypatch.setattr(Arrivals, "_look", pytest.fail)
+    source, write = os.pipe()
+    room = fcntl.fcntl(source, fcntl.F_GETPIPE_SZ)
+    arrivals = Arrivals(source, in_order=True)
+    assert fcntl.fcntl(source, fcntl.F_GETPIPE_SZ) == room
+    data = LINE * (room // len(LINE))
+    os.write(write, data)
+    assert arrivals.read() == data
+    os.close(write)
 
 
 def test_what_was_read_already_is_the_rest():

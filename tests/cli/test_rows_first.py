@@ -137,6 +137,33 @@ def test_labels_learned_at_once_leave_rows_their_part_of_a_turn(answers, left, m
     assert all(abs(1e-3 * n - left) < 1.1e-3 for n in taken[1:-1])
 
 
+def test_events_that_cannot_all_be_in_time_overtake_labels(monkeypatch):
+    """Each event by itself takes 3 milliseconds here, and rows may wait for 10."""
+    live, clock = _live(), [100.0]
+    first = RowsFirst(live)
+    monkeypatch.setattr(rows_first.time, "monotonic", lambda: clock[0])
+    list(first.take_all([_row(0, y=1.0)]))
+    take_all = live.take_all
+
+    def slow(events):
+        clock[0] += 0.003
+        return take_all(events)
+
+    monkeypatch.setattr(live, "take_all", slow)
+    known = []
+    for start in (1, 11):
+        events = [[_row(t), {"id": t, "y": float(t % 5)}] for t in range(start, start + 10)]
+        answers = list(first.take_all([event for pair in events for event in pair]))
+        known.append([own["model_rows"] for own in answers if own is not None])
+        while first:
+            first.learn()
+    # it is not known at first; later it is, and no row waits in vain
+    assert known == [[1, 2] + [3] * 8, [11] * 10]
+    assert live.model.n_rows == 21
+    # few events are in time
+    assert [own and own["model_rows"] for own in first.take_all([_row(21), _row(22)])] == [21] * 2
+
+
 def test_cheap_labels_make_no_part_of_a_long_fit(monkeypatch, watch_steps):
     """`rows_before_fit` rows at once are learned without a fit; the row after them has one."""
     fits, refit = [], ExplicitModel.refit

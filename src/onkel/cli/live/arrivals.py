@@ -13,8 +13,9 @@ _READ = 1 << 16
 _ROOM = 1 << 20
 # So many bytes at once are unusual (at first, fewer), and what comes then is looked at.
 _MUCH, _MUCH_AT_FIRST, _FIRST = 1 << 19, 1 << 15, 1 << 16
-# Seconds that it is looked at, and those after which it counts: what had been held up comes first.
-_LOOK, _COUNT_FROM = 0.03, 0.01
+# Seconds that it is looked at, at most, and those after which it counts: what had been held up
+# comes first. In each so many seconds from then on it must come fast.
+_LOOK, _COUNT_FROM, _EACH = 0.11, 0.01, 0.02
 # Bytes and lines a second that are poured. A process answers some 50,000 rows a second.
 _MOST, _TOO_FAST = 1 << 23, 100_000
 # Seconds until the next look.
@@ -29,14 +30,16 @@ class Arrivals:
     they could be answered, or that were all there at the start, are poured.
     """
 
-    def __init__(self, source: int) -> None:
-        self._source = source
+    def __init__(self, source: int, in_order: bool = False) -> None:
+        # ``in_order``: rows are taken so in any case. More room would only make them wait longer.
+        self._source, self._in_order = source, in_order
         self.is_poured: bool = False
         self._n_read, self._was_much = 0, False
         self._looked = -_REST
         # what was read already
         self._ahead: deque[bytes] = deque()
-        _widen(source)
+        if not in_order:
+            _widen(source)
 
     def wait(self, seconds: float) -> bool:
         """Whether something has come, within so many seconds; an end comes, too."""
@@ -57,7 +60,7 @@ class Arrivals:
             self._was_much = len(data) == _MUCH
             if first and _has_ended(self._source):
                 self.is_poured = True
-            elif not self.is_poured and len(data) >= (_MUCH_AT_FIRST if first else _MUCH):
+            elif self._may_look and len(data) >= (_MUCH_AT_FIRST if first else _MUCH):
                 data += self._look()
             self._ahead.extend(data[a : a + _READ] for a in range(0, len(data), _READ))
         return self.rest()
@@ -66,22 +69,29 @@ class Arrivals:
         """What was read already, some of it."""
         return self._ahead.popleft() if self._ahead else b""
 
+    @property
+    def _may_look(self) -> bool:
+        return not (self.is_poured or self._in_order)
+
     def _look(self) -> bytes:
-        """Read on for a moment, and see how fast it comes; what was read."""
+        """Read on for a moment, and see whether it goes on coming fast; what was read."""
         began = now = time.monotonic()
         if began - self._looked < _REST:
             return b""
-        found, n_lines = bytearray(), 0
-        while (left := began + _LOOK - now) > 0.0 and len(found) < _MOST and not self.is_poured:
-            if self._is_there(left):
+        found, n_lines, counts, until = bytearray(), 0, False, began + _COUNT_FROM
+        while not self.is_poured:
+            if self._is_there(max(until - now, 0.0)):
                 data = os.read(self._source, _READ)
-                # all of it is there
-                self.is_poured = not data
                 found += data
-                n_lines += data.count(b"\n") if now - began > _COUNT_FROM else 0
+                n_lines += data.count(b"\n")
+                # all of it is there, or more than a writer keeps that was held up
+                self.is_poured = not data or len(found) >= _MOST
             now = time.monotonic()
-        too_fast = n_lines > _TOO_FAST * (_LOOK - _COUNT_FROM)
-        self.is_poured |= len(found) >= _MOST or too_fast
+            if now >= until:
+                if counts and n_lines <= _TOO_FAST * _EACH:
+                    break
+                self.is_poured |= now >= began + _LOOK
+                n_lines, counts, until = 0, True, now + _EACH
         self._looked = now
         return bytes(found)
 

@@ -52,10 +52,10 @@ class Pipe:
         # ``durable``: the model with its journal
         self._durable = durable
         self._model, self._options, self._interrupts = model, options, interrupts
-        self._arrivals, self._out = Arrivals(source), out
-        self._csv = CsvLines(options, model) if options.format == "csv" else None
         in_order = options.in_order or durable is not None or _is_file(source)
         self._labels = None if in_order else RowsFirst(model)
+        self._arrivals, self._out = Arrivals(source, in_order), out
+        self._csv = CsvLines(options, model) if options.format == "csv" else None
         self._rest = b""
         self._answers: list[bytes] = [] if self._csv is None else [self._csv.HEADER.encode()]
         self._n_lines = 0

@@ -3,7 +3,7 @@
 A learner that searches takes up to a twentieth of a second for one label, some hundred times in a
 row. In order, the rows behind these labels would wait for seconds. Here they overtake them. The
 labels wait, are learned in their order, and no more of them at a time than a row may wait for.
-Events that can all be learned in time are taken in order.
+Where all events are likely to be learned in time they are taken in order, as far as they are.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from __future__ import annotations
 import time
 from collections import deque
 from collections.abc import Hashable, Iterator, Mapping, Sequence
+from itertools import groupby
 from statistics import median
 from typing import TYPE_CHECKING
 
@@ -28,6 +29,8 @@ _PATIENCE = 0.01
 # Seconds that labels learned at once should take: a turn of both, rows and labels, less what the
 # rows took, at least and at most. How many they are at most.
 _TURN, _LEAST, _AT_ONCE, _MOST_LABELS = 0.012, 0.003, 0.01, 256
+# Of fewer events the time is mostly that of the call.
+_FEW = 16
 # Labels that may wait before no more rows are read: some hundred MB, with their rows.
 _MOST_BEHIND = 300_000
 
@@ -44,9 +47,9 @@ class RowsFirst:
         self._labels: deque[tuple[Label, bool]] = deque()
         #: how many of them an id has
         self._ids: dict[Hashable, int] = {}
-        #: seconds that an event took, the last few times; the first ones load compiled loops
-        self._took = deque([0.0] * 8, maxlen=8)
-        #: when labels were learned last, and how many a second
+        #: seconds that an event by itself took, the last few times; the first ones load loops
+        self._alone = deque([0.0] * 8, maxlen=8)
+        #: when labels were learned last, and how many of a block a second
         self._learned, self._pace = 0.0, 1e6
 
     def __len__(self) -> int:
@@ -74,16 +77,9 @@ class RowsFirst:
 
         ``crowded``: more events have come already.
         """
-        model, n = self._model.model, len(self._labels) + len(events)
-        # nothing is fitted before the first label
-        cheap = model.estimator.rows_before_fit() if model.n_rows else 1
-        if not crowded and n <= cheap and n * median(self._took) <= _PATIENCE:
-            began = time.monotonic()
-            answers = list(self.take_in_order(events))
-            self._took.append((time.monotonic() - began) / n)
-            yield from answers
-            return
         left = deque(events)
+        if not crowded and self._in_time(events):
+            yield from self._in_order(left)
         while left:
             while self._labels and (self.is_full or self._must_wait(left[0])):
                 self.learn()
@@ -94,6 +90,34 @@ class RowsFirst:
                     self._labels.remove((label, True))
                     self._forget(label, True)
                 yield answer
+
+    def _in_time(self, events: Sequence[Event]) -> bool:
+        """Whether all labels that wait and these events may be learned before rows wait long."""
+        model, n = self._model, len(self._labels) + len(events)
+        # nothing is fitted before the first label
+        cheap = model.model.estimator.rows_before_fit() if model.model.n_rows else 1
+        if n == 1 or n > cheap:
+            return n <= cheap
+        runs = sum(1 for _ in groupby(events, lambda event: kind_of(model, event)))
+        return runs * median(self._alone) + n / self._pace <= _PATIENCE
+
+    def _in_order(self, left: deque[Event]) -> Iterator[Answer | None]:
+        """The answers to the first events, after all labels before them, while there is time."""
+        end = time.monotonic() + _PATIENCE
+        while self._labels:
+            self.learn()
+        while left and (began := time.monotonic()) < end:
+            kind, run = kind_of(self._model, left[0]), [left.popleft()]
+            most = min(max((end - began) * self._pace, _FEW), _MOST_LABELS)
+            while left and len(run) < most and kind_of(self._model, left[0]) == kind:
+                run.append(left.popleft())
+            answers = list(self._model.take_all(run))
+            took = time.monotonic() - began
+            if len(run) == 1:
+                self._alone.append(took)
+            elif len(run) >= _FEW and kind == BOTH:
+                self._pace = len(run) / took
+            yield from answers
 
     def _must_wait(self, event: Event, kind: str | None = None) -> bool:
         """Whether an event (of this kind) has to be taken after the labels before it.
@@ -166,7 +190,6 @@ class RowsFirst:
         self._learned = time.monotonic()
         if cheap:
             self._pace = n / (self._learned - began)
-        self._took.append((self._learned - began) / n)
         for label, with_row in labels:
             self._forget(label, with_row)
         return n
