@@ -88,7 +88,7 @@ def test_the_last_fit_grows_trees_where_they_help(made):
     model.consolidate()
     np.testing.assert_array_equal(model.coef_, coef)
     assert np.mean((model.predict(X[2500:]) - y[2500:]) ** 2) < 0.8 * before
-    assert len(model.model_.current.trees.columns) <= 500
+    assert len(model.model_.current.trees.columns) <= 300
 
 
 @pytest.mark.compiled

@@ -7,8 +7,7 @@ so far and the loss l of both, a leaf's value is a step of Newton,
     v = rate · Σ w g/(Σ w h + penalty),   g = -∂l/∂F,   h = ∂²l/∂F²,   over the rows of the leaf.
 
 The questions are those that reduce the squares of g most. Of several classes, g is projected on a
-random direction for each tree. A tree is grown by some rows and columns, drawn at random. Where it
-has to be fast, few of these rows choose the questions.
+random direction for each tree. A tree is grown by some rows and columns, drawn at random.
 
 Source: Friedman 2001 and 2002 (boosting; rows drawn at random), Prokhorenkova et al. 2018 (one
 question a level), Iosipoi & Vakhrushev 2022 (projections of several outputs).
@@ -127,11 +126,10 @@ def boosted(
     n_trees: int,
     rate: float,
     rng: np.random.Generator,
-    choosing: int = _MOST_ROWS,
 ) -> Trees:
-    """Trees for targets Y (n, K). At most ``choosing`` rows choose the questions of a tree."""
+    """Trees for targets Y (n, K)."""
     among = np.arange(rows.bins.shape[1])
-    *_, (trees, _) = _growing(rows, Y, weight, loss, n_trees, rate, rng, among, choosing)
+    *_, (trees, _) = _growing(rows, Y, weight, loss, n_trees, rate, rng, among)
     return trees
 
 
@@ -145,7 +143,6 @@ def judged(
     rngs: list[np.random.Generator],
     held: np.ndarray,
     patience: int,
-    choosing: int = _MOST_ROWS,
 ) -> tuple[list[Trees], np.ndarray]:
     """Trees of several growths, and the losses of rows ``held`` out before each AT_ONCE of them.
 
@@ -154,7 +151,7 @@ def judged(
     """
     among = np.delete(np.arange(len(Y)), held)
     of = Y, weight, loss, n_trees, rate
-    growths = [_growing(rows, *of, rng, among, choosing) for rng in rngs]
+    growths = [_growing(rows, *of, rng, among) for rng in rngs]
     losses: list[float] = []
     known = Y[held], weight[held], loss
     for found in zip(*growths, strict=True):
@@ -175,7 +172,6 @@ def _growing(
     rate: float,
     rng: np.random.Generator,
     among: np.ndarray,
-    choosing: int,
 ) -> Generator[tuple[Trees, np.ndarray], None, None]:
     """The trees and F (n, K) so far, before each AT_ONCE of them, and at the end."""
     (d, n), K = rows.bins.shape, Y.shape[1]
@@ -185,21 +181,18 @@ def _growing(
     columns, cuts = np.zeros((n_trees, DEPTH), np.int64), np.full((n_trees, DEPTH), _MOST_BINS)
     values = np.zeros((n_trees, 1 << DEPTH, K))
     leaf, penalty = np.empty(n, np.uint8), _PENALTY * _CURVATURE[loss]
-    n_asked = min(d, _MOST_COLUMNS if min(m, choosing) >= _MANY_ROWS else _FEW_COLUMNS)
+    n_asked = min(d, _MOST_COLUMNS if m >= _MANY_ROWS else _FEW_COLUMNS)
     H = np.empty((n_asked, 1 << (DEPTH - 1), int(rows.counts.max()), 2))
     for t in range(n_trees):
         if t % AT_ONCE == 0:
             yield Trees(columns[:t], cuts[:t], values[:t], base), F
             drawn = np.sort(rng.choice(among, m, replace=False))
-            of_drawn, few = (Y[drawn], weight[drawn]), np.arange(m)
-            if m > choosing:
-                few = np.sort(rng.choice(m, choosing, replace=False))
-            some = rows.bins.take(drawn[few], axis=1)
+            of_drawn, some = (Y[drawn], weight[drawn]), rows.bins.take(drawn, axis=1)
         slopes(F, drawn, *of_drawn, loss, g, h)
-        r = g[few, 0] if K == 1 else g[few] @ rng.standard_normal(K)
+        r = g[:, 0].copy() if K == 1 else g @ rng.standard_normal(K)
         asked = rng.choice(d, n_asked, replace=False)
-        question, of_few = (columns[t], cuts[t]), (of_drawn[1][few], r, _PENALTY)
-        choose(some, rows.counts, asked, *of_few, *question, leaf[: len(few)], H)
+        question = columns[t], cuts[t]
+        choose(some, rows.counts, asked, of_drawn[1], r, _PENALTY, *question, leaf[:m], H)
         find_leaves(rows.bins, *question, leaf)
         find_values(leaf[drawn], g, h, penalty, rate, values[t])
         add_leaves(values[t], leaf, F)

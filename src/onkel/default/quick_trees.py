@@ -1,9 +1,8 @@
-"""Trees for ``speed="fast"``, which take no longer than learning the rows that they are grown by.
+"""Trees for ``speed="fast"``, which take a few seconds.
 
 They are those of :mod:`onkel.default.tree_part`, with these differences:
 
-- Few rows choose the questions of a tree. The values of its leaves come from many.
-- There are at most 500 trees in all. Those that were grown without the rows held out are kept. Only
+- There are at most 300 trees in all. Those that were grown without the rows held out are kept. Only
   where they are few more are grown, from all rows, and averaged with them.
 - Each time the edges of the bins are shifted at random, so that the mean has finer edges.
 - Where few columns matter to the landmarks, trees that ask about these alone compete with trees
@@ -29,13 +28,11 @@ from onkel.default.held_out import HeldOut
 from onkel.default.tree_part import TreePart
 
 # Trees at most; their leaves hold up to so many times B² numbers (B landmarks).
-_MOST_TREES, _NUMBERS = 500, 2
+_MOST_TREES, _NUMBERS = 300, 2
 # Trees are grown so many times at most.
 _MOST_TIMES = 8
 # Trees without a gain for rows held out, after which no more are added.
 _PATIENCE = 50
-# Rows that choose the questions of a tree.
-_CHOOSING = 2048
 # Few columns are at most such a part of all.
 _FEW = 0.25
 
@@ -67,8 +64,8 @@ def quick_trees(
     ) -> tuple[Trees, np.ndarray, Binned]:
         rows = Binned.of(X[:, columns], rng.random(len(columns)))
         if held is None:
-            return boosted(rows, *of, n_trees, rate, rng, _CHOOSING), np.empty(0), rows
-        (trees,), losses = judged(rows, *of, n_trees, rate, [rng], held, _PATIENCE, _CHOOSING)
+            return boosted(rows, *of, n_trees, rate, rng), np.empty(0), rows
+        (trees,), losses = judged(rows, *of, n_trees, rate, [rng], held, _PATIENCE)
         return trees, losses, rows
 
     few = len(matter) <= _FEW * d

@@ -78,7 +78,7 @@ class _OnlineKernel(OverMap):
         default="balanced",
         kind='{"fast", "balanced", "accurate"} or float',
         doc='"fast": landmarks are chosen among the first 1 024 rows, widths and penalty are those '
-        "of the first 512, in about a second; the last fit grows few trees, in about another. "
+        "of the first 512, in about a second; the last fit grows few trees, in a few seconds. "
         '"balanced": a search of 12 steps at 1 024, 2 048, '
         "..., 32 768 rows, with 24 more for widths of the landmarks' own; fewer steps at 65 536 "
         "and 131 072. A search is left out where a small one gains less than 2 % of the squared "
