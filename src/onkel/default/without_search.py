@@ -2,7 +2,7 @@
 
 For that it keeps some of its rows (:mod:`onkel.default.row_sample`). Landmarks, widths and weights
 stay as they are. No label but those of the first rows has chosen them, so least squares gives what
-it would have predicted for a row without that row.
+it would have predicted for a row without that row. Cells learn anew without the rows held out.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from onkel.annotations import Matrix
+from onkel.default.cells import PairCells, learn_in_stages
 from onkel.default.corrected_by_cells import CorrectedModel
 from onkel.default.held_out import HeldOut
 from onkel.default.quick_trees import quick_trees
@@ -68,7 +69,7 @@ class ModelWithoutSearch(CorrectedModel):
         X, y, weight = self.sample.rows()
         Y, rng = targets_of(y, self.n_outputs), np.random.default_rng([self.seed, len(X), 2])
         held = np.sort(rng.choice(len(X), int(_HELD_OUT * len(X)), replace=False))
-        rows = X, Y, weight, HeldOut.at_once(held, self._scores_left_out(X, Y, weight)[held])
+        rows = X, Y, weight, HeldOut.at_once(held, self._scores_left_out(X, Y, weight, held))
         matter = self.map.columns_that_matter()  # type: ignore[attr-defined]
         with working(f"growing trees on {len(X):,} rows kept"):
             self.trees: TreePart | None = quick_trees(
@@ -76,11 +77,20 @@ class ModelWithoutSearch(CorrectedModel):
             )
         self.undo_log.forget()
 
-    def _scores_left_out(self, X: np.ndarray, Y: np.ndarray, weight: np.ndarray) -> np.ndarray:
-        """Predictions (n, K) of rows kept without trees, each by an f that has not learned it."""
+    def _scores_left_out(
+        self, X: np.ndarray, Y: np.ndarray, weight: np.ndarray, held: np.ndarray
+    ) -> np.ndarray:
+        """Predictions of rows ``held`` without trees, by an f and cells that have not learned them.
+
+        Cells fit single rows so closely that those which have learned them would leave trees no
+        share. So new ones, in the same bins, learn the other rows.
+        """
         R = self.residuals_left_out(X, Y - ExplicitModel.scores(self, X), weight)
-        P = Y - R + sum(stage.scores(X) for stage in self.stages)
-        return P if self.linear is None else P + self.linear.correction(X, P)
+        others = np.delete(np.arange(len(X)), held)
+        stages = [PairCells(of.bins, self.n_outputs, of.forgetting) for of in self.stages]
+        learn_in_stages(stages, X[others], R[others], weight[others])
+        P = Y[held] - R[held] + sum(stage.scores(X[held]) for stage in stages)
+        return P if self.linear is None else P + self.linear.correction(X[held], P)
 
     def fix_map(self) -> None:
         super().fix_map()
