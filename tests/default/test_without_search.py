@@ -6,10 +6,12 @@ import numpy as np
 import pytest
 
 from onkel import OnlineKernelClassifier, OnlineKernelRegressor
-from onkel.default import row_sample
+from onkel.default import row_sample, without_search
 from onkel.default.held_out import HeldOut
 from onkel.default.quick_trees import quick_trees
 from onkel.default.row_sample import RowSample
+
+_HALVES = slice(4000), slice(4000, None)
 
 
 def product(n=3000, d=30, seed=0):
@@ -89,6 +91,26 @@ def test_the_last_fit_grows_trees_where_they_help(made):
     np.testing.assert_array_equal(model.coef_, coef)
     assert np.mean((model.predict(X[2500:]) - y[2500:]) ** 2) < 0.8 * before
     assert len(model.model_.current.trees.columns) <= 300
+
+
+@pytest.mark.compiled
+def test_no_part_of_the_model_has_learned_the_rows_held_out(monkeypatch):
+    rng = np.random.default_rng(0)
+    X, values = rng.uniform(0.0, 1.0, (8000, 2)), rng.standard_normal((12, 12))
+    cells = (12.0 * X).astype(int)
+    y = values[cells[:, 0], cells[:, 1]] + rng.standard_normal(len(X))
+    found = []
+
+    def kept(X, Y, weight, held, *more):
+        found.append(np.mean((held.predictions - Y[held.rows]) ** 2))
+
+    monkeypatch.setattr(without_search, "quick_trees", kept)
+    model = OnlineKernelRegressor(n_components=60, speed="fast", restart=False, memory=False)
+    model.partial_fit(X[:4000], y[:4000]).consolidate()
+    known, new = (np.mean((model.predict(X[of]) - y[of]) ** 2) for of in _HALVES)
+    # cells follow the rows that they have learned
+    assert known < 0.9 * new
+    assert 0.9 * new < found[0] < 1.1 * new
 
 
 @pytest.mark.compiled
