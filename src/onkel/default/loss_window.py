@@ -6,12 +6,14 @@ the end of a block. Both tests compare means, and ask for several standard error
 
 from __future__ import annotations
 
+import math
 from typing import ClassVar
 
 import numpy as np
 
 from onkel.fields import Array, Fields, Whole, require
 from onkel.numerics.arrays import end_of_counted
+from onkel.numerics.jit import jit, jit_called
 from onkel.state import Stateful
 
 #: rows of a bin
@@ -99,20 +101,33 @@ class LossHistory(Stateful):
 
     def risen(self) -> bool:
         """True where the mean loss of the last 1, 2, 4, ... or 32 bins is far above that before."""
-        alarm = min(_ALARM + _MORE * self.in_vain, _MOST)
-        for recent in _RECENT:
-            if len(self.sums) < recent + _FEWEST_BEFORE:
-                break
-            means, errors = [], []
-            for bins in (self.sums[-recent:], self.sums[:-recent]):
-                n = len(bins) * BIN_ROWS
-                mean = bins[:, 0].sum() / n
-                means.append(mean)
-                errors.append(max(bins[:, 1].sum() / n - mean**2, 0.0) / n)
-            spread = float(np.sqrt(sum(errors)))
-            if spread > 0.0 and float(means[0] - means[1]) / spread > alarm:
-                return True
-        return False
+        return bool(_risen(self.sums, min(_ALARM + _MORE * self.in_vain, _MOST)))
+
+
+@jit
+def _risen(sums, alarm):
+    """Whether a mean is more than ``alarm`` standard errors above that of the bins before."""
+    for recent in _RECENT:
+        if len(sums) < recent + _FEWEST_BEFORE:
+            break
+        before, error = _mean_and_error(sums[:-recent])
+        after, own_error = _mean_and_error(sums[-recent:])
+        spread = math.sqrt(error + own_error)
+        if spread > 0.0 and (after - before) / spread > alarm:
+            return True
+    return False
+
+
+@jit_called
+def _mean_and_error(bins):
+    """The mean loss of bins (n, 2), and its squared standard error."""
+    total, squares = 0.0, 0.0
+    for b in range(len(bins)):
+        total += bins[b, 0]
+        squares += bins[b, 1]
+    n = len(bins) * BIN_ROWS
+    mean = total / n
+    return mean, max(squares / n - mean**2, 0.0) / n
 
 
 class Comparison(Stateful):
