@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
@@ -76,6 +78,30 @@ def test_blocks_are_the_recursion(block, forgetting):
     expected, W = recursion(Z, y[:, None], weight, 0.01, forgetting)
     np.testing.assert_allclose(P, expected, rtol=1e-6, atol=1e-8)
     np.testing.assert_allclose(model.coef, W, rtol=1e-6)
+
+
+@pytest.mark.parametrize("forgetting", [1.0, 0.999])
+@pytest.mark.parametrize("rows", [257, 300, 1000])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_two_threads_learn_the_same_bits_as_one(forgetting, rows, weighted, monkeypatch):
+    monkeypatch.setattr(least_squares, "_LARGE", 0.0)
+    rng = np.random.default_rng(0)
+    Z, Y = rng.standard_normal((rows, 20)), rng.standard_normal((rows, 2))
+    weight = rng.uniform(0.5, 2.0, rows) if weighted else np.ones(rows)
+    one, two = (RecursiveLeastSquares(20, 2, 0.1, forgetting) for _ in range(2))
+    # they begin between two anchors
+    for model in (one, two):
+        model.learn(Z[:30], Y[:30], weight[:30])
+    each, first = one.block_rows(256)
+    assert two.is_shared(each)
+    cuts = pairwise([30, *range(30 + first, rows, each), rows])
+    parts = [(Z[a:b], Y[a:b], weight[a:b]) for a, b in cuts]
+    expected = [one.learn(*part) for part in parts]
+    for found, wanted in zip(two.learn_shared(iter(parts)), expected, strict=True):
+        np.testing.assert_array_equal(found, wanted)
+    state = two.get_state()
+    for name, value in one.get_state().items():
+        np.testing.assert_array_equal(state[name], value)
 
 
 @pytest.mark.parametrize("forgetting", [0.95, 0.98, 0.999])

@@ -108,22 +108,6 @@ def test_an_error_is_raised_where_its_part_is_asked_for(four_cores):
     assert taken == [0, 10, 20, 30, 40]
 
 
-def test_parts_are_made_at_once_and_given_in_their_order(four_cores):
-    makers = set()
-    together = threading.Barrier(2, timeout=30)
-
-    def make(a, b, out):
-        together.wait()
-        makers.add(threading.current_thread().name)
-        out[:] = a
-        return out
-
-    with threads.one_blas_thread():
-        line = features_ahead.features_at_once(make, parts(80), 2, np.dtype(float))
-        assert [Z[0, 0] for Z in line] == list(range(0, 80, 10))
-    assert len(makers) > 1
-
-
 def test_large_least_squares_is_the_same_by_one_thread_and_by_four(four_cores):
     found = []
     for most in (4, 1):

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import threading
+from contextlib import closing
+from functools import partial
 
 import numpy as np
 import pytest
@@ -115,6 +117,42 @@ def test_what_no_thread_has_time_for_is_done_by_the_caller(two_cores):
         ]
         busy.set()
         assert all(future.result() for future in waiting)
+
+
+def test_a_line_is_worked_off_in_order_while_the_caller_does_other_work(two_cores):
+    together, seen = threading.Barrier(2, timeout=10), []
+    with closing(threads.Line()) as line:
+        line.give(together.wait)
+        # it is under way before anything is taken
+        together.wait()
+        for i in range(3):
+            line.give(partial(seen.append, i))
+            line.give(threading.get_ident)
+        line.take()
+        makers = [line.take() for _ in range(6)][1::2]
+    assert seen == [0, 1, 2]
+    assert set(makers) != {threading.get_ident()}
+    assert len(set(makers)) == 1
+
+
+def test_what_fails_in_a_line_is_raised_where_it_is_taken(two_cores):
+    with closing(threads.Line()) as line:
+        line.give(lambda: 1 / 0)
+        line.give(lambda: 2)
+        with pytest.raises(ZeroDivisionError):
+            line.take()
+        assert line.take() == 2
+
+
+def test_a_line_that_no_thread_has_time_for_is_worked_off_by_the_caller(two_cores):
+    busy = threading.Event()
+    waiting = [threads.helpers().submit(busy.wait, 10) for _ in range(8)]
+    with closing(threads.Line()) as line:
+        for _ in range(2):
+            line.give(threading.current_thread)
+        assert [line.take(), line.take()] == [threading.current_thread()] * 2
+    busy.set()
+    assert all(future.result() for future in waiting)
 
 
 def counting(most, beside, seen):

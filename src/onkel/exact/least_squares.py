@@ -25,8 +25,11 @@ is exact.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections import deque
+from collections.abc import Callable, Generator, Iterator
+from contextlib import closing
 from functools import partial
+from itertools import chain
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -47,7 +50,7 @@ from onkel.fields import Fields, Sizes, State, require
 from onkel.numerics.arrays import end_of_counted, inserted
 from onkel.numerics.devices import Device
 from onkel.numerics.linalg import BlockFactor, lower_gram
-from onkel.numerics.threads import n_threads, one_blas_thread, side_by_side
+from onkel.numerics.threads import Line, one_blas_thread
 from onkel.state import Part, Stateful
 
 #: rows between two factorisations of R: fewer cost more for the factor, more cost more for S
@@ -68,6 +71,10 @@ class Anchor(NamedTuple):
 
     factor: BlockFactor
     w0: np.ndarray
+
+
+# features Z (n, m), targets Y (n, K), weights (n,)
+Rows = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 
 class RecursiveLeastSquares(Stateful):
@@ -163,46 +170,76 @@ class RecursiveLeastSquares(Stateful):
             done = rows.stop
         return predictions
 
-    def _learn_rows(self, Z: np.ndarray, Y: np.ndarray, weight: np.ndarray) -> np.ndarray:
-        """Learn rows that lie in one period."""
-        if len(Z) == 1 and self.forgetting == 1.0 and weight[0] > _WEIGHTLESS:
+    def is_shared(self, rows: int) -> bool:
+        """Whether two threads learn parts of so many rows at most, and faster than one does."""
+        return self.period % rows == 0 and rows * len(self.sums.R) ** 2 >= _LARGE
+
+    def learn_shared(self, parts: Iterator[Rows]) -> Generator[np.ndarray, None, None]:
+        """As :meth:`learn`, to the same bits, by two threads; yields the predictions of each part.
+
+        A part ends at the next anchor at the latest, and all of its weights are above 0. The other
+        thread sums a part, and factors R, while this one predicts the part and makes the next.
+        """
+        waiting: deque[Rows] = deque()
+        with closing(Line()) as line:
+            since = self.since.count
+            for part in chain(parts, [None]):
+                if part is not None:
+                    line.give(partial(self._summed, *part, since))
+                    waiting.append(part)
+                    since = (since + len(part[0])) % self.period
+                if waiting and (part is None or len(waiting) > 1):
+                    yield self._learn_rows(*waiting.popleft(), line.take)
+
+    def _learn_rows(
+        self,
+        Z: np.ndarray,
+        Y: np.ndarray,
+        weight: np.ndarray,
+        summed: Callable[[], Anchor | None] | None = None,
+    ) -> np.ndarray:
+        """Learn rows that lie in one period; ``summed``: as :meth:`_summed`, where that is done."""
+        alone = len(Z) == 1 and summed is None
+        if alone and self.forgetting == 1.0 and weight[0] > _WEIGHTLESS:
             return self._learn_row(Z, Y, float(weight[0]))
-        used = weight > 0.0
-        scale = np.sqrt(np.maximum(weight, _WEIGHTLESS))
+        since, used = self.since.count, weight > 0.0
+        root, whole = np.sqrt(np.maximum(weight, _WEIGHTLESS)), bool(used.all())
         if self.forgetting < 1.0:
-            # a row of weight 0 fades nothing
-            scale *= self.forgetting ** (-0.5 * (self.since.count + np.cumsum(used)))
-        Zs, residual = Z * scale[:, None], (Y - Z @ self.w0) * scale[:, None]
-        Ys, rows = Y * scale[:, None], self.since.count + int(np.count_nonzero(used))
-        anchor: Anchor | None = None
-        if not used.all():
-            L, v = self._innovations(Zs, residual, keep=False)
-        elif n_threads() > 1 and self.is_shared(len(Zs)):
-            # the two are independent: for large matrices each gets a thread, if two may be used
-            works: list[Callable[[], Any]] = [
-                partial(self._innovations, Zs, residual), partial(self._summed, Zs, Ys, rows)
-            ]  # fmt: skip
-            (L, v), anchor = side_by_side(works)
-        else:
-            L, v = self._innovations(Zs, residual)
-            anchor = self._summed(Zs, Ys, rows)
-        predictions: np.ndarray = Y - L.diagonal()[:, None] * v / scale[:, None]
-        if not used.all():
+            root *= self._not_faded(used, since)
+        Zs, Ys, residual = Z, Y, Y - Z @ self.w0
+        if (root != 1.0).any():
+            by = root[:, None]
+            Zs, Ys, residual = Z * by, Y * by, residual * by
+        L, v = self._innovations(Zs, residual, keep=whole)
+        predictions: np.ndarray = Y - L.diagonal()[:, None] * v / root[:, None]
+        if not whole:
             if not used.any():
                 return predictions
-            Zs, scale, weight = Zs[used], scale[used], weight[used]
+            Zs, Ys, root, weight = Zs[used], Ys[used], root[used], weight[used]
             _, v = self._innovations(Zs, residual[used])
-            anchor = self._summed(Zs, Y[used] * scale[:, None], rows)
-        self.sums.z_sum += Zs.T @ scale
-        self.sums.noise += [float(np.mean(v**2, axis=1) @ (weight / scale**2)), len(Zs)]
-        self._go_on(anchor, rows)
+        self.sums.z_sum += Zs.T @ root
+        self.sums.noise += [float(np.mean(v**2, axis=1) @ (weight / root**2)), len(Zs)]
+        rows = since + len(Zs)
+        self._go_on(self._added(Zs, Ys, rows) if summed is None else summed(), rows)
         return predictions
 
-    def is_shared(self, rows: int) -> bool:
-        """Whether two threads learn so many rows, if two may be used."""
-        return rows * len(self.sums.R) ** 2 >= _LARGE
+    def _not_faded(self, used: np.ndarray, since: int) -> np.ndarray:
+        """Factors (n,) of rows that come ``since`` others after the anchor: those before fade."""
+        # a row of weight 0 fades nothing
+        return np.asarray(self.forgetting ** (-0.5 * (since + np.cumsum(used))))
 
-    def _summed(self, Zs: np.ndarray, Ys: np.ndarray, rows: int) -> Anchor | None:
+    def _summed(
+        self, Z: np.ndarray, Y: np.ndarray, weight: np.ndarray, since: int
+    ) -> Anchor | None:
+        """Add rows of weights above 0; returns the next anchor if one is due."""
+        root = np.sqrt(np.maximum(weight, _WEIGHTLESS))
+        if self.forgetting < 1.0:
+            root *= self._not_faded(weight > 0.0, since)
+        if (root != 1.0).any():
+            Z, Y = Z * root[:, None], Y * root[:, None]
+        return self._added(Z, Y, since + len(Z))
+
+    def _added(self, Zs: np.ndarray, Ys: np.ndarray, rows: int) -> Anchor | None:
         """Add rows scaled by the roots of their weights: the last of ``rows`` since the anchor.
 
         Returns the next anchor if one is due.
@@ -219,7 +256,7 @@ class RecursiveLeastSquares(Stateful):
         L, v = self._innovations(Zs, residual)
         self.sums.z_sum += Zs[0] * scale
         self.sums.noise += ((v * v).sum() / v.shape[1] * (weight / (scale * scale)), 1.0)
-        self._go_on(self._summed(Zs, Ys, rows), rows)
+        self._go_on(self._added(Zs, Ys, rows), rows)
         return np.asarray(Y - L[0, 0] * v / scale)
 
     def _innovations(

@@ -7,11 +7,12 @@ the rows before it are learned; see :class:`onkel.rules.LogisticNewton`.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 from scipy.special import expit
 
-from onkel.exact.least_squares import RecursiveLeastSquares
+from onkel.exact.least_squares import Anchor, RecursiveLeastSquares
 from onkel.losses import sigmoid
 from onkel.numerics.jit import jit
 
@@ -86,7 +87,17 @@ class RecursiveNewton(RecursiveLeastSquares):
     # the logistic loss has at most a quarter of the curvature of least squares
     _share_of_ridge = 0.25
 
-    def _learn_rows(self, Z: np.ndarray, Y: np.ndarray, weight: np.ndarray) -> np.ndarray:
+    def is_shared(self, rows: int) -> bool:
+        """No: what is summed depends on how the rows are predicted."""
+        return False
+
+    def _learn_rows(
+        self,
+        Z: np.ndarray,
+        Y: np.ndarray,
+        weight: np.ndarray,
+        summed: Callable[[], Anchor | None] | None = None,
+    ) -> np.ndarray:
         used, n = weight > 0.0, len(Z)
         fade = self.forgetting ** -(self.since.count + np.cumsum(used)).astype(np.float64)
         U, gram = self._transposed(Z)
@@ -98,7 +109,7 @@ class RecursiveNewton(RecursiveLeastSquares):
             Z, s = Z[used], s[used, None]
             self.sums.z_sum += Z.T @ (weight * fade)[used]
             rows = self.since.count + len(Z)
-            anchor = self._summed(Z * s, goal[used] * s, rows)
+            anchor = self._added(Z * s, goal[used] * s, rows)
             new = U[:, used] * s.T, L21[used] * s, L[np.ix_(used, used)], v[used]
             if anchor is None:
                 self.since.append(*new)

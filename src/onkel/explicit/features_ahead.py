@@ -10,11 +10,10 @@ import contextvars
 import threading
 from collections import deque
 from collections.abc import Callable, Generator, Iterator
-from functools import partial
 
 import numpy as np
 
-from onkel.numerics.threads import helpers, n_threads, scratch, side_by_side
+from onkel.numerics.threads import helpers, n_threads, scratch
 
 # Buffers for parts that wait or are being learned. With one alone the threads would wait for each
 # other at every part, and the system puts threads that wake each other on one core.
@@ -52,21 +51,6 @@ def features_in_turn(
         for future in futures:
             if not future.cancel():
                 future.result()
-
-
-def features_at_once(
-    make: Make, parts: list[Span], m: int, dtype: np.dtype
-) -> Generator[np.ndarray, None, None]:
-    """As :func:`features_in_turn`; makes as many parts at once as there are threads.
-
-    Between these no other thread works: for learning that itself takes two threads.
-    """
-    threads = min(n_threads(), len(parts))
-    most = max((b - a for a, b in parts), default=0)
-    buffers = [scratch(f"features {i}", (most, m), dtype) for i in range(threads)]
-    for start in range(0, len(parts), max(threads, 1)):
-        some = zip(parts[start : start + threads], buffers, strict=False)
-        yield from side_by_side([partial(make, a, b, out[: b - a]) for (a, b), out in some])
 
 
 class _Line:

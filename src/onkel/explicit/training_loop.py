@@ -6,17 +6,20 @@ Maps that change while rows are learned have training loops of their own: see
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from contextlib import closing
 from typing import Any
 
 import numpy as np
 
 from onkel.annotations import Matrix
-from onkel.explicit.features_ahead import Span, features_at_once, features_in_turn
+from onkel.exact.least_squares import RecursiveLeastSquares, Rows
+from onkel.explicit.features_ahead import Span, features_in_turn
 from onkel.explicit.weights import Weights
 from onkel.fields import Fields
 from onkel.maps.base import FeatureMap
-from onkel.numerics.threads import scratch
+from onkel.numerics.arrays import targets_of
+from onkel.numerics.threads import n_threads, scratch
 from onkel.state import Part, Stateful
 
 # The features of a sub-block are to stay in a core's second-level cache while its rows are learned.
@@ -41,25 +44,57 @@ class TrainingLoop(Stateful):
         return int(feature_map.n_features_out_)
 
     def learn_block(self, X: Matrix, y: np.ndarray, weight: np.ndarray, P: np.ndarray) -> None:
-        """As :meth:`learn`, in sub-blocks; fixed features may be made ahead."""
-        parts = self.sub_blocks(X.shape[0])
-        if len(parts) == 1:
-            self.learn(X, y, weight, P)
+        """As :meth:`learn`, in sub-blocks; other threads may do a part of it."""
+        parts, matrix = self.sub_blocks(X.shape[0]), self.weights.matrix
+        if matrix is not None and n_threads() > 1 and parts and self.settled():
+            by_two = matrix.is_shared(max(b - a for a, b in parts))
+            if by_two and bool((weight > 0.0).all()):
+                self._learn_by_two(matrix, X, y, weight, P, parts)
+                return
+        if len(parts) > 1 and self.settled():
+            self._learn_in_turn(X, y, weight, P, parts)
             return
-        if not self.settled():
-            for a, b in parts:
-                self.learn(X[a:b], y[a:b], weight[a:b], P[a:b])
-            return
+        for a, b in parts:
+            self.learn(X[a:b], y[a:b], weight[a:b], P[a:b])
+
+    def _learn_in_turn(
+        self, X: Matrix, y: np.ndarray, weight: np.ndarray, P: np.ndarray, parts: list[Span]
+    ) -> None:
+        """Learn parts while other threads make the features of the next."""
 
         def make(a: int, b: int, out: np.ndarray) -> np.ndarray:
             return self.map.features(X[a:b], out)
 
-        m, dtype, matrix = self.weights.shape[1], self.map.dtype_, self.weights.matrix
-        shared = matrix is not None and matrix.is_shared(max(b - a for a, b in parts))
-        made = features_at_once if shared else features_in_turn
-        with closing(made(make, parts, m, dtype)) as features:
+        m, dtype = self.weights.shape[1], self.map.dtype_
+        with closing(features_in_turn(make, parts, m, dtype)) as features:
             for (a, b), Z in zip(parts, features, strict=True):
                 self.weights.learn(Z, y[a:b], weight[a:b], P[a:b])
+
+    def _learn_by_two(
+        self,
+        matrix: RecursiveLeastSquares,
+        X: Matrix,
+        y: np.ndarray,
+        weight: np.ndarray,
+        P: np.ndarray,
+        parts: list[Span],
+    ) -> None:
+        """Learn parts of which another thread does half of the work."""
+        weights, most = self.weights, max(b - a for a, b in parts)
+        # one part is learned while the next is made
+        shape, dtype = (most, weights.shape[1]), self.map.dtype_
+        rooms = [scratch(f"features {i}", shape, dtype) for i in range(2)]
+
+        def rows() -> Iterator[Rows]:
+            for i, (a, b) in enumerate(parts):
+                Z = self.map.features(X[a:b], rooms[i % 2][: b - a])
+                targets = targets_of(y[a:b], weights.shape[0])
+                yield np.asarray(Z, np.float64), targets, weight[a:b]
+
+        with closing(matrix.learn_shared(rows())) as found:
+            for (a, b), scores in zip(parts, found, strict=True):
+                P[a:b] = scores
+                weights.count(weight[a:b])
 
     def sub_blocks(self, n: int) -> list[Span]:
         """Where the sub-blocks of n rows begin and end: their features fit a fast cache."""

@@ -17,6 +17,7 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from functools import cache, partial
+from queue import SimpleQueue
 from typing import Any, TypeVar
 
 import numpy as np
@@ -117,6 +118,47 @@ def side_by_side(works: Sequence[Callable[[], T]]) -> list[T]:
     finally:
         wait([future for future in futures if not future.cancel()])
     return found
+
+
+class Line:
+    """Works that another thread does in the order in which they are given. Close it at the end.
+
+    Where no thread is free, the caller does them.
+    """
+
+    def __init__(self) -> None:
+        self._given: SimpleQueue[Callable[[], Any] | None] = SimpleQueue()
+        self._done: SimpleQueue[tuple[Any, BaseException | None]] = SimpleQueue()
+        self._other = helpers().submit(contextvars.copy_context().run, self._work)
+
+    def _work(self) -> None:
+        while (work := self._given.get()) is not None:
+            try:
+                self._done.put((work(), None))
+            except BaseException as error:
+                # it is raised where the result is taken
+                self._done.put((None, error))
+
+    def give(self, work: Callable[[], Any]) -> None:
+        """The next work."""
+        self._given.put(work)
+
+    def take(self) -> Any:
+        """What the next work gives, once it is done; raises what it raised."""
+        if self._other.cancel():
+            work = self._given.get()
+            assert work is not None
+            return work()
+        found, error = self._done.get()
+        if error is not None:
+            raise error
+        return found
+
+    def close(self) -> None:
+        """Wait until all works are done that the other thread has been given."""
+        self._given.put(None)
+        if not self._other.cancel():
+            self._other.result()
 
 
 def in_halves(make: Callable[[int], T], n: int, most: int) -> Iterator[list[T]]:
