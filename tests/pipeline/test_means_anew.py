@@ -109,14 +109,20 @@ def test_a_refused_row_is_not_kept(known):
 
 @pytest.mark.parametrize("n_classes", [2, 4])
 def test_classes(n_classes):
-    X, y = table()
-    labels = np.array([f"c{k}" for k in np.digitize(y, np.linspace(-1, 1, n_classes + 1)[1:-1])])
-    model = learned(X, labels, task="classification")
-    at, means = model._inputs.means_anew(model.estimator.rows_kept())
-    assert means.shape[1] == len(at) == n_classes - 1
-    before = np.mean(model.predict(rows(X, LEARNED, N)) != labels[LEARNED:])
-    model.consolidate()
-    assert np.mean(model.predict(rows(X, LEARNED, N)) != labels[LEARNED:]) < before + 0.01
+    mistakes = []
+    # of 400 rows, a few mistakes are chance
+    for seed in range(2):
+        X, y = table(seed)
+        codes = np.digitize(y, np.linspace(-1, 1, n_classes + 1)[1:-1])
+        labels = np.array([f"c{k}" for k in codes])
+        model = learned(X, labels, task="classification")
+        at, means = model._inputs.means_anew(model.estimator.rows_kept())
+        assert means.shape[1] == len(at) == n_classes - 1
+        before = model.predict(rows(X, LEARNED, N)) != labels[LEARNED:]
+        after = model.consolidate().predict(rows(X, LEARNED, N)) != labels[LEARNED:]
+        mistakes.append((np.mean(before), np.mean(after)))
+    before, after = np.mean(mistakes, axis=0)
+    assert after < before + 0.01
 
 
 def test_a_text_that_comes_late():
