@@ -26,7 +26,7 @@ from __future__ import annotations
 
 import math
 from collections import deque
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Generator, Iterator
 from contextlib import closing
 from functools import partial
 from itertools import chain
@@ -75,6 +75,21 @@ class Anchor(NamedTuple):
 
 # features Z (n, m), targets Y (n, K), weights (n,)
 Rows = tuple[np.ndarray, np.ndarray, np.ndarray]
+
+
+class _Scaled(NamedTuple):
+    """Rows, and Z and Y times the roots (n,) of how much they count: these enter the sums.
+
+    ``since``: how many rows there are then since the anchor.
+    """
+
+    Z: np.ndarray
+    Y: np.ndarray
+    weight: np.ndarray
+    root: np.ndarray
+    Zs: np.ndarray
+    Ys: np.ndarray
+    since: int
 
 
 class RecursiveLeastSquares(Stateful):
@@ -142,11 +157,6 @@ class RecursiveLeastSquares(Stateful):
 
     # ---- learning ------------------------------------------------------------------------------
 
-    @property
-    def until_anchor(self) -> int:
-        """Rows to the next anchor."""
-        return self.period - self.since.count
-
     def block_rows(self, most: int) -> tuple[int, int]:
         """Rows to learn at once, at most ``most``, and rows of the first block.
 
@@ -154,7 +164,7 @@ class RecursiveLeastSquares(Stateful):
         """
         rows = self.period * -(-_BLOCK_ROWS // self.period)
         rows = -(-rows // -(-rows // most))
-        return rows, self.until_anchor % rows or rows
+        return rows, (self.period - self.since.count) % rows or rows
 
     def learn(self, Z: np.ndarray, Y: np.ndarray, weight: np.ndarray) -> np.ndarray:
         """Learn the rows Z (n, m) with targets Y (n, K); returns the predictions (n, K)."""
@@ -165,7 +175,7 @@ class RecursiveLeastSquares(Stateful):
         done = 0
         while done < len(Z):
             # anchors fall on row numbers, not on the ends of blocks
-            rows = slice(done, end_of_counted(weight, done, self.until_anchor))
+            rows = slice(done, end_of_counted(weight, done, self.period - self.since.count))
             predictions[rows] = self._learn_rows(Z[rows], Y[rows], weight[rows])
             done = rows.stop
         return predictions
@@ -180,64 +190,55 @@ class RecursiveLeastSquares(Stateful):
         A part ends at the next anchor at the latest, and all of its weights are above 0. The other
         thread sums a part, and factors R, while this one predicts the part and makes the next.
         """
-        waiting: deque[Rows] = deque()
+        waiting: deque[_Scaled] = deque()
         with closing(Line()) as line:
             since = self.since.count
             for part in chain(parts, [None]):
                 if part is not None:
-                    line.give(partial(self._summed, *part, since))
-                    waiting.append(part)
-                    since = (since + len(part[0])) % self.period
+                    rows = self._scaled(*part, since)
+                    line.give(partial(self._added, rows.Zs, rows.Ys, rows.since))
+                    waiting.append(rows)
+                    since = rows.since % self.period
                 if waiting and (part is None or len(waiting) > 1):
-                    yield self._learn_rows(*waiting.popleft(), line.take)
+                    rows = waiting.popleft()
+                    predictions = self._predicted(rows)
+                    self._go_on(line.take(), rows.since)
+                    yield predictions
 
-    def _learn_rows(
-        self,
-        Z: np.ndarray,
-        Y: np.ndarray,
-        weight: np.ndarray,
-        summed: Callable[[], Anchor | None] | None = None,
-    ) -> np.ndarray:
-        """Learn rows that lie in one period; ``summed``: as :meth:`_summed`, where that is done."""
-        alone = len(Z) == 1 and summed is None
-        if alone and self.forgetting == 1.0 and weight[0] > _WEIGHTLESS:
+    def _learn_rows(self, Z: np.ndarray, Y: np.ndarray, weight: np.ndarray) -> np.ndarray:
+        """Learn rows that lie in one period."""
+        if len(Z) == 1 and self.forgetting == 1.0 and weight[0] > _WEIGHTLESS:
             return self._learn_row(Z, Y, float(weight[0]))
-        since, used = self.since.count, weight > 0.0
-        root, whole = np.sqrt(np.maximum(weight, _WEIGHTLESS)), bool(used.all())
-        if self.forgetting < 1.0:
-            root *= self._not_faded(used, since)
-        Zs, Ys, residual = Z, Y, Y - Z @ self.w0
-        if (root != 1.0).any():
-            by = root[:, None]
-            Zs, Ys, residual = Z * by, Y * by, residual * by
-        L, v = self._innovations(Zs, residual, keep=whole)
-        predictions: np.ndarray = Y - L.diagonal()[:, None] * v / root[:, None]
-        if not whole:
-            if not used.any():
-                return predictions
-            Zs, Ys, root, weight = Zs[used], Ys[used], root[used], weight[used]
-            _, v = self._innovations(Zs, residual[used])
-        self.sums.z_sum += Zs.T @ root
-        self.sums.noise += [float(np.mean(v**2, axis=1) @ (weight / root**2)), len(Zs)]
-        rows = since + len(Zs)
-        self._go_on(self._added(Zs, Ys, rows) if summed is None else summed(), rows)
-        return predictions
+        used, rows = weight > 0.0, self._scaled(Z, Y, weight, self.since.count)
+        if used.all():
+            predictions = self._predicted(rows)
+            self._go_on(self._added(rows.Zs, rows.Ys, rows.since), rows.since)
+            return predictions
+        residual, found = (Y - Z @ self.w0) * rows.root[:, None], self._transposed(rows.Zs)
+        L, v = self.since.innovations(*found, residual, keep=False)
+        if used.any():
+            self._learn_rows(Z[used], Y[used], weight[used])
+        return np.asarray(Y - L.diagonal()[:, None] * v / rows.root[:, None])
 
-    def _not_faded(self, used: np.ndarray, since: int) -> np.ndarray:
-        """Factors (n,) of rows that come ``since`` others after the anchor: those before fade."""
-        # a row of weight 0 fades nothing
-        return np.asarray(self.forgetting ** (-0.5 * (since + np.cumsum(used))))
-
-    def _summed(
-        self, Z: np.ndarray, Y: np.ndarray, weight: np.ndarray, since: int
-    ) -> Anchor | None:
-        """Add rows of weights above 0; returns the next anchor if one is due."""
-        root = np.sqrt(np.maximum(weight, _WEIGHTLESS))
+    def _scaled(self, Z: np.ndarray, Y: np.ndarray, weight: np.ndarray, since: int) -> _Scaled:
+        """Rows that come ``since`` others after the anchor, and how they enter the sums."""
+        used, root = weight > 0.0, np.sqrt(np.maximum(weight, _WEIGHTLESS))
         if self.forgetting < 1.0:
-            root *= self._not_faded(weight > 0.0, since)
+            # a row of weight 0 fades nothing
+            root *= self.forgetting ** (-0.5 * (since + np.cumsum(used)))
+        Zs, Ys = Z, Y
         if (root != 1.0).any():
-            Z, Y = Z * root[:, None], Y * root[:, None]
-        return self._added(Z, Y, since + len(Z))
+            Zs, Ys = Z * root[:, None], Y * root[:, None]
+        return _Scaled(Z, Y, weight, root, Zs, Ys, since + int(np.count_nonzero(used)))
+
+    def _predicted(self, rows: _Scaled) -> np.ndarray:
+        """The predictions (n, K) of rows of weights above 0, which are kept beside the factor."""
+        root = rows.root
+        residual = (rows.Y - rows.Z @ self.w0) * root[:, None]
+        L, v = self.since.innovations(*self._transposed(rows.Zs), residual, keep=True)
+        self.sums.z_sum += rows.Zs.T @ root
+        self.sums.noise += [float(np.mean(v**2, axis=1) @ (rows.weight / root**2)), len(root)]
+        return np.asarray(rows.Y - L.diagonal()[:, None] * v / root[:, None])
 
     def _added(self, Zs: np.ndarray, Ys: np.ndarray, rows: int) -> Anchor | None:
         """Add rows scaled by the roots of their weights: the last of ``rows`` since the anchor.
@@ -253,18 +254,11 @@ class RecursiveLeastSquares(Stateful):
         Zs, Ys, residual = Z, Y, Y - Z @ self.w0
         if scale != 1.0:
             Zs, Ys, residual = Z * scale, Y * scale, residual * scale
-        L, v = self._innovations(Zs, residual)
+        L, v = self.since.innovations(*self._transposed(Zs), residual, keep=True)
         self.sums.z_sum += Zs[0] * scale
         self.sums.noise += ((v * v).sum() / v.shape[1] * (weight / (scale * scale)), 1.0)
         self._go_on(self._added(Zs, Ys, rows), rows)
         return np.asarray(Y - L[0, 0] * v / scale)
-
-    def _innovations(
-        self, Zs: np.ndarray, residual: np.ndarray, keep: bool = True
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """The new corner (n, n) of L, and v (n, K); ``keep``: the rows stay beside the factor."""
-        U, gram = self._transposed(Zs)
-        return self.since.innovations(U, gram, residual, keep)
 
     def _transposed(self, Zs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """U = C⁻ᵀ Zᵀ (m, n), and the lower triangle of UᵀU (n, n)."""

@@ -7,12 +7,11 @@ the rows before it are learned; see :class:`onkel.rules.LogisticNewton`.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 
 import numpy as np
 from scipy.special import expit
 
-from onkel.exact.least_squares import Anchor, RecursiveLeastSquares
+from onkel.exact.least_squares import RecursiveLeastSquares
 from onkel.losses import sigmoid
 from onkel.numerics.jit import jit
 
@@ -91,13 +90,7 @@ class RecursiveNewton(RecursiveLeastSquares):
         """No: what is summed depends on how the rows are predicted."""
         return False
 
-    def _learn_rows(
-        self,
-        Z: np.ndarray,
-        Y: np.ndarray,
-        weight: np.ndarray,
-        summed: Callable[[], Anchor | None] | None = None,
-    ) -> np.ndarray:
+    def _learn_rows(self, Z: np.ndarray, Y: np.ndarray, weight: np.ndarray) -> np.ndarray:
         used, n = weight > 0.0, len(Z)
         fade = self.forgetting ** -(self.since.count + np.cumsum(used)).astype(np.float64)
         U, gram = self._transposed(Z)

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from onkel.annotations import Matrix
-from onkel.exact.least_squares import RecursiveLeastSquares, Rows
+from onkel.exact.least_squares import Rows
 from onkel.explicit.features_ahead import Span, features_in_turn
 from onkel.explicit.weights import Weights
 from onkel.fields import Fields
@@ -49,7 +49,7 @@ class TrainingLoop(Stateful):
         if matrix is not None and n_threads() > 1 and parts and self.settled():
             by_two = matrix.is_shared(max(b - a for a, b in parts))
             if by_two and bool((weight > 0.0).all()):
-                self._learn_by_two(matrix, X, y, weight, P, parts)
+                self._learn_by_two(X, y, weight, P, parts)
                 return
         if len(parts) > 1 and self.settled():
             self._learn_in_turn(X, y, weight, P, parts)
@@ -71,13 +71,7 @@ class TrainingLoop(Stateful):
                 self.weights.learn(Z, y[a:b], weight[a:b], P[a:b])
 
     def _learn_by_two(
-        self,
-        matrix: RecursiveLeastSquares,
-        X: Matrix,
-        y: np.ndarray,
-        weight: np.ndarray,
-        P: np.ndarray,
-        parts: list[Span],
+        self, X: Matrix, y: np.ndarray, weight: np.ndarray, P: np.ndarray, parts: list[Span]
     ) -> None:
         """Learn parts of which another thread does half of the work."""
         weights, most = self.weights, max(b - a for a, b in parts)
@@ -91,7 +85,8 @@ class TrainingLoop(Stateful):
                 targets = targets_of(y[a:b], weights.shape[0])
                 yield np.asarray(Z, np.float64), targets, weight[a:b]
 
-        with closing(matrix.learn_shared(rows())) as found:
+        assert weights.matrix is not None
+        with closing(weights.matrix.learn_shared(rows())) as found:
             for (a, b), scores in zip(parts, found, strict=True):
                 P[a:b] = scores
                 weights.count(weight[a:b])
