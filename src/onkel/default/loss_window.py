@@ -13,7 +13,7 @@ import numpy as np
 
 from onkel.fields import Array, Fields, Whole, require
 from onkel.numerics.arrays import end_of_counted
-from onkel.numerics.jit import jit, jit_called
+from onkel.numerics.jit import jit
 from onkel.state import Stateful
 
 #: rows of a bin
@@ -118,9 +118,9 @@ def _risen(sums, alarm):
     return False
 
 
-@jit_called
+@jit
 def _mean_and_error(bins):
-    """The mean loss of bins (n, 2), and its squared standard error."""
+    """The mean over all rows of bins (n, 2), sums and squares, and its squared standard error."""
     total, squares = 0.0, 0.0
     for b in range(len(bins)):
         total += bins[b, 0]
@@ -149,10 +149,8 @@ class Comparison(Stateful):
         bins = self.bins[-_COMPARED_BINS:]
         if len(bins) < _FEWEST_COMPARED:
             return False
-        n = len(bins) * BIN_ROWS
-        mean = bins[:, 0].sum() / n
-        spread = np.sqrt(max(bins[:, 1].sum() / n - mean**2, 0.0) / n)
-        return bool(mean > _BETTER * spread)
+        mean, error = _mean_and_error(bins)
+        return bool(mean > _BETTER * math.sqrt(error))
 
     def too_long(self) -> bool:
         """Whether the challenger has had its ``PATIENCE`` rows."""
