@@ -40,6 +40,16 @@ def _arriving(pieces, pause=0.0, *, ends=True):
     return arrivals, write, thread
 
 
+def _size_of_all(arrivals):
+    """The bytes that come until the end; nothing of them is taken for poured."""
+    size = 0
+    while data := arrivals.read():
+        assert not arrivals.is_poured
+        size += len(data)
+        arrivals.wait(1.0)
+    return size
+
+
 @pytest.mark.parametrize("n", [1, 500, 5_000, 400_000])
 def test_what_is_written_at_once_is_poured_and_comes_whole(n):
     arrivals, _, thread = _arriving([LINE * n])
@@ -84,26 +94,16 @@ def test_lines_after_which_nothing_comes_are_waited_for():
 def test_a_pipe_at_20_000_lines_a_second_is_waited_for():
     arrivals, _, thread = _arriving([LINE * 100 for _ in range(100)], 0.005)
     time.sleep(0.2)
-    size = 0
-    while data := arrivals.read():
-        assert not arrivals.is_poured
-        size += len(data)
-        arrivals.wait(1.0)
+    assert _size_of_all(arrivals) == len(LINE) * 10_000
     thread.join()
-    assert size == len(LINE) * 10_000
 
 
 def test_a_writer_that_catches_up_is_waited_for():
     """A million lines a second for a moment, what was held up, and 20,000 from then on."""
     burst = [LINE * 1000 for _ in range(30)]
     arrivals, _, thread = _arriving([*burst, *(LINE * 20 for _ in range(300))], 0.001)
-    size = 0
-    while data := arrivals.read():
-        assert not arrivals.is_poured
-        size += len(data)
-        arrivals.wait(1.0)
+    assert _size_of_all(arrivals) == len(LINE) * 36_000
     thread.join()
-    assert size == len(LINE) * 36_000
 
 
 @pytest.mark.skipif(not hasattr(fcntl, "F_GETPIPE_SZ"), reason="pipes have a size on Linux")
