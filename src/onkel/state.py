@@ -83,8 +83,14 @@ class Stateful:
 
     def get_state(self) -> State:
         """A copy as named arrays and plain values; `set_state` goes on from it bit for bit."""
+        return self.state_without()
+
+    def state_without(self, *names: str) -> State:
+        """`get_state`, but for some fields."""
         state: State = {}
         for name, field, value in self._fields_now():
+            if name in names:
+                continue
             if isinstance(field, Part) and field.each:
                 state |= {f"{field.each}_{i}": part.get_state() for i, part in enumerate(value)}
             elif isinstance(field, Part) and value is not None:

@@ -26,7 +26,9 @@ from onkel.cli.live.options import LiveOptions
 from onkel.cli.live.pipe import Pipe
 from onkel.cli.signals import Interrupts
 from onkel.errors import JournalError
-from onkel.serve import LiveModel
+from onkel.persistence.atomic import write_whole
+from onkel.serve import LiveModel, background
+from onkel.serve.background import BackgroundSave
 from onkel.serve.durable import DurableModel
 from onkel.serve.journal import Journal
 
@@ -133,10 +135,49 @@ def test_saves_and_metrics_as_it_goes(tmp_path, capsys):
 
 
 def test_lines_that_came_together_are_saved_as_they_are_taken(tmp_path, monkeypatch):
-    saved, save = [], LiveModel.save
-    monkeypatch.setattr(LiveModel, "save", lambda *own: (saved.append(1), save(*own)))
+    saved, begin = [], BackgroundSave.begin
+
+    def begin_and_wait(own, content):
+        begin(own, content)
+        own._thread.join()
+        saved.append(onkel.load(tmp_path / "m.onkel").n_rows)
+
+    monkeypatch.setattr(BackgroundSave, "begin", begin_and_wait)
     _pipe(tmp_path, _lines(_row(t, y=1.0) for t in range(1000)), save_every=100, metrics_every=0)
-    assert len(saved) >= 11
+    assert len(saved) >= 10
+    assert saved == sorted(saved)
+
+
+def test_rows_are_answered_while_a_save_is_written(tmp_path, capsys, monkeypatch):
+    """The next save waits for it, and so does the end, whose save comes last."""
+    path, go, seen = tmp_path / "m.onkel", threading.Event(), []
+
+    def slow(path, content):
+        seen.append(onkel.from_bytes(content).n_rows)
+        if len(seen) == 1:
+            assert go.wait(30.0)
+            raise OSError("the disk is full")
+        write_whole(path, content)
+
+    monkeypatch.setattr(background, "write_whole", slow)
+    source, write = os.pipe()
+    read, out = os.pipe()
+    live = LiveModel(onkel.StreamModel(onkel.make("pa", task="regression")), say=pytest.fail)
+    options = LiveOptions(model=path, metrics_every=0, save_every=5)
+    runner = threading.Thread(target=Pipe(live, options, source, out, Interrupts()).run)
+    runner.start()
+    with os.fdopen(read, "rb", buffering=0) as answers:
+        for t in range(20):
+            os.write(write, _lines([_row(t, y=1.0)]))
+            assert json.loads(answers.readline())["id"] == t
+        assert not path.exists()
+        go.set()
+        os.close(write)
+        runner.join(30)
+    assert not runner.is_alive()
+    assert seen[0] < 20
+    assert onkel.load(path).n_rows == 20
+    assert capsys.readouterr().err == "error: the model could not be saved: the disk is full\n"
 
 
 def test_labels_that_are_too_many_are_learned_before_more_rows_are_taken(tmp_path, monkeypatch):
@@ -203,6 +244,12 @@ def test_a_killed_process_goes_on_from_its_last_save(tmp_path):
     live = _Live(path, "--save-every", "10")
     for t in range(25):
         live.ask(_row(t, y=1.0))
+        if t % 10 == 9:
+            # a save is written while rows are answered
+            end = time.monotonic() + 30.0
+            while not (path.exists() and onkel.load(path).n_rows == t + 1):
+                assert time.monotonic() < end
+                time.sleep(0.01)
     live.process.kill()
     live.process.communicate()
     assert onkel.load(path).n_rows == 20

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from onkel.errors import ModelFileError
 from onkel.persistence.contents import flatten, unflatten
+from onkel.pipeline import waiting_state
 from onkel.pipeline.waiting_state import packed, rows_of, rows_state, unpacked
 
 VALUES = (
@@ -39,6 +40,24 @@ def test_rows_come_back_with_the_same_values_of_the_same_types(rows):
     assert back == rows
     assert [[*map(type, x.values())] for x in back] == [[*map(type, x.values())] for x in rows]
     assert [list(x) for x in back] == [list(x) for x in rows]
+
+
+@settings(deadline=None)
+@given(ROWS, st.sampled_from([1, 2, 3]))
+def test_pieces_give_what_all_rows_give_at_once(rows, piece):
+    """What is read at a time changes nothing: neither types, nor bytes, nor the order."""
+    whole, flat = rows_state(rows), packed([x.get("a") for x in rows], "a")
+    before, waiting_state._PIECE = waiting_state._PIECE, piece
+    try:
+        cut, flat_cut = rows_state(rows), packed([x.get("a") for x in rows], "a")
+    finally:
+        waiting_state._PIECE = before
+    for found, wanted in ((cut, whole), ({"": flat_cut}, {"": flat})):
+        (tree, arrays), (expected, others) = flatten(found), flatten(wanted)
+        assert repr(tree) == repr(expected)
+        assert {k: (v.dtype, v.tobytes()) for k, v in arrays.items()} == {
+            k: (v.dtype, v.tobytes()) for k, v in others.items()
+        }
 
 
 def test_a_column_of_numbers_is_an_array_and_a_gap_is_nan_there():

@@ -421,3 +421,24 @@ def test_probabilities_before_learning_need_known_classes():
         model.predict_proba_then_learn([good, good, {**good, "a": 1e300}], ["up", "up", "down"])
     assert model.n_rows == 80 + len(caught.value.predictions)
     assert len(caught.value.probabilities) == len(caught.value.predictions)
+
+
+@pytest.mark.parametrize("algorithm", ["pa", "krls", "okl", "ogd", "adagrad"])
+def test_what_is_learned_after_a_snapshot_is_not_in_it(algorithm):
+    """A thread makes the bytes while the model goes on."""
+    learner = onkel.make(algorithm, task="regression")
+    live = LiveModel(onkel.StreamModel(learner, settings={"statistics": True}), level=0.9)
+    rows = [{"id": t, "a": 0.1 * (t % 13), "place": f"p{t % 3}"} for t in range(400)]
+
+    def go_on(start):
+        for t in range(start, start + 100):
+            list(live.take_all([rows[t]]))
+            list(live.take_all([{"id": t - t % 3, "y": rows[t]["a"] ** 2}]))
+
+    live.say = lambda line: None
+    for start in (0, 100, 200):
+        go_on(start)
+        before, content = live.to_bytes(), live.snapshot()
+        go_on(start + 100)
+        assert content() == before
+        assert live.to_bytes() != before

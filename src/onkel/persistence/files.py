@@ -18,6 +18,7 @@ from typing import Any, TypeVar, overload
 import numpy as np
 
 from onkel._version import __version__
+from onkel.annotations import JSON
 from onkel.errors import MissingModelFileError, ModelFileError
 from onkel.fields import State
 from onkel.persistence.atomic import write_whole
@@ -32,6 +33,8 @@ format before it wrote. ``tests/persistence/golden`` has files of each.
 """
 
 _METADATA_KEY = "onkel"
+# Values of a list that are written at a time.
+_PIECE = 1024
 
 
 def save(model: Saved, path: str | os.PathLike[str], *, info: State | None = None) -> None:
@@ -77,11 +80,15 @@ def to_bytes(model: Saved, *, info: State | None = None) -> bytes:
     same name. The same model gives the same bytes. TypeError: the object's class could not be read
     back.
     """
+    return content_of(class_name(model), model.get_state(), info or {})
+
+
+def content_of(name: str, state: State, info: State) -> bytes:
+    """The content of the file of a model: its class, its state, and what is kept beside it."""
     from safetensors.numpy import save as serialized
 
-    name = class_name(model)
-    scalars, arrays = flatten(model.get_state())
-    notes, more = flatten({"info": info or {}})
+    scalars, arrays = flatten(state)
+    notes, more = flatten({"info": info})
     arrays, notes_on_packed = packed(arrays | more)
     document = {
         "format": FORMAT_VERSION,
@@ -91,9 +98,28 @@ def to_bytes(model: Saved, *, info: State | None = None) -> bytes:
         "info": notes["info"],
         "packed": notes_on_packed,
     }
-    text = json.dumps(document, sort_keys=True)
-    document["sha256"] = _digest(text, arrays)
-    return serialized(arrays, {_METADATA_KEY: json.dumps(document, sort_keys=True)})
+    texts = {key: text_of(value) for key, value in document.items()}
+    texts["sha256"] = json.dumps(_digest(_object(texts), arrays))
+    return serialized(arrays, {_METADATA_KEY: _object(texts)})
+
+
+def _object(texts: dict[str, str]) -> str:
+    """The JSON of an object whose values are JSON already, as `json.dumps` sorts it."""
+    return "{" + ", ".join(f"{json.dumps(key)}: {texts[key]}" for key in sorted(texts)) + "}"
+
+
+def text_of(value: JSON) -> str:
+    """What `json.dumps` gives with sorted keys, in pieces: no other thread goes on in one call."""
+    if isinstance(value, dict):
+        return _object({key: text_of(held) for key, held in value.items()})
+    if not isinstance(value, list):
+        return json.dumps(value)
+    texts = []
+    for a in range(0, len(value), _PIECE):
+        piece = value[a : a + _PIECE]
+        nested = any(isinstance(held, dict | list) for held in piece)
+        texts += list(map(text_of, piece)) if nested else [json.dumps(piece)[1:-1]]
+    return f"[{', '.join(texts)}]"
 
 
 Kind = TypeVar("Kind")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import heapq
 import math
-from collections import OrderedDict
 from collections.abc import Hashable
 from operator import attrgetter
 from typing import Any, ClassVar, NamedTuple
@@ -14,6 +13,7 @@ import numpy as np
 from onkel.columns.notation import is_missing
 from onkel.errors import DataError
 from onkel.fields import Column, Fields, State, check, require
+from onkel.pipeline.pages import Frozen, Pages
 from onkel.pipeline.waiting_state import Rows, Values, by_columns, plain, rows_of
 from onkel.state import Stateful
 
@@ -36,24 +36,50 @@ class Waiting(NamedTuple):
     late: int = 0
 
 
+# The columns of the rows, in the order of `Waiting`; ``x`` is several in a file.
+_STATE: Fields = {
+    "ids": Values("rows", "id"),
+    "x": Rows(),
+    "groups": Values("rows", "group"),
+    "predicted": Values("rows", "prediction"),
+    "y": Values("rows", "label"),
+    "due": Column(np.float64, ("rows",), finite=False),
+    "times": Values("rows", "time"),
+    "starts": Column(np.int64, ("rows",), low=0),
+    "late": Column(np.int64, ("rows",), low=0),
+}
+
+
+class FrozenQueue(Stateful):
+    """The rows of a `LabelQueue` at one time."""
+
+    STATE: ClassVar[Fields] = _STATE
+
+    def __init__(self, rows: Frozen[Waiting]) -> None:
+        self._rows = rows
+
+    def held(self, name: str) -> list[Any]:
+        """A column of the rows; some have their names in the plural."""
+        if name == "ids":
+            return self._rows.ids()
+        found: list[Any] = []
+        for page in self._rows.pages:
+            found += map(attrgetter(name.removesuffix("s")), page.values())
+        return found
+
+    def get_state(self) -> State:
+        """See `LabelQueue.get_state`."""
+        state = super().get_state()
+        return state.pop("x") | state
+
+
 class LabelQueue(Stateful):
     """Rows by id, in the order in which they came; those due come out by their due times."""
 
-    #: the columns of the rows, in the order of `Waiting`; ``x`` is several in a file
-    STATE: ClassVar[Fields] = {
-        "ids": Values("rows", "id"),
-        "x": Rows(),
-        "groups": Values("rows", "group"),
-        "predicted": Values("rows", "prediction"),
-        "y": Values("rows", "label"),
-        "due": Column(np.float64, ("rows",), finite=False),
-        "times": Values("rows", "time"),
-        "starts": Column(np.int64, ("rows",), low=0),
-        "late": Column(np.int64, ("rows",), low=0),
-    }
+    STATE: ClassVar[Fields] = _STATE
 
     def __init__(self) -> None:
-        self._rows: OrderedDict[Hashable, Waiting] = OrderedDict()
+        self._rows: Pages[Waiting] = Pages()
         # of rows with a due time: (when it comes, id)
         self._due: list[tuple[float, Hashable]] = []
         self._ahead: dict[Hashable, int] = {}
@@ -66,7 +92,7 @@ class LabelQueue(Stateful):
 
     def rows(self) -> list[Waiting]:
         """All rows that wait."""
-        return list(self._rows.values())
+        return self._rows.frozen().values()
 
     def ahead(self, group: Hashable) -> int:
         """How many rows of a group wait."""
@@ -105,11 +131,11 @@ class LabelQueue(Stateful):
 
     def oldest(self) -> Hashable:
         """The id of the row that came first; None if none waits."""
-        return next(iter(self._rows), None)
+        return self._rows.first()
 
     def forget_oldest(self) -> None:
         """Drop the row that came first."""
-        self.pop(next(iter(self._rows)))
+        self.pop(self._rows.first())
 
     def first_due(self) -> Waiting | None:
         """The row whose label comes next."""
@@ -121,11 +147,9 @@ class LabelQueue(Stateful):
             return None
         return self.pop(heapq.heappop(self._due)[1])
 
-    def held(self, name: str) -> list[Any]:
-        """A column of the rows; some have their names in the plural."""
-        if name == "ids":
-            return list(self._rows)
-        return list(map(attrgetter(name.removesuffix("s")), self._rows.values()))
+    def frozen(self) -> FrozenQueue:
+        """The rows that wait now, whose state another thread may make."""
+        return FrozenQueue(self._rows.frozen())
 
     def get_state(self) -> State:
         """Everything about the rows, each as an array where its values allow, else as a list.
@@ -136,8 +160,7 @@ class LabelQueue(Stateful):
             An id or a value of a row is neither text, a number, a time nor None; the error names
             it. Or only some rows have names.
         """
-        state = super().get_state()
-        return state.pop("x") | state
+        return self.frozen().get_state()
 
     def set_state(self, state: State) -> None:
         """Let the rows of a state wait, too; a damaged one is refused."""

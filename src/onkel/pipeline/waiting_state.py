@@ -30,6 +30,8 @@ from onkel.fields import (
     require,
 )
 
+# Values that are packed at a time. No other thread goes on while one call runs.
+_PIECE = 1024
 _TIMES: dict[str, Any] = {"datetime": datetime, "date": date, "time": time}
 
 
@@ -41,6 +43,11 @@ def packed(values: Sequence[Any], where: str) -> np.ndarray | list[Any]:
     TypeError
         A value is neither text, a number, a time nor None; the error names it.
     """
+    pieces = [_packed(values[a : a + _PIECE], where) for a in range(0, len(values), _PIECE)]
+    return _joined(pieces)
+
+
+def _packed(values: Sequence[Any], where: str) -> np.ndarray | list[Any]:
     kinds = set(map(type, values))
     if not kinds <= PLAIN or len(kinds - {type(None)}) > 1:
         values = [plain(value, where) for value in values]
@@ -51,6 +58,25 @@ def packed(values: Sequence[Any], where: str) -> np.ndarray | list[Any]:
         with suppress(OverflowError):
             return np.array(values, np.int64)
     return list(values)
+
+
+def _joined(pieces: Sequence[np.ndarray | list[Any]]) -> np.ndarray | list[Any]:
+    """Values one after another, as if they had been packed at once."""
+    arrays = [piece for piece in pieces if isinstance(piece, np.ndarray)]
+    kinds = {array.dtype for array in arrays}
+    if len(kinds) == 1 and len(arrays) == len(pieces):
+        return np.concatenate(arrays)
+    # a piece without any value says nothing about the kind
+    empty = all(p.count(None) == len(p) for p in pieces if not isinstance(p, np.ndarray))
+    if kinds == {np.dtype(np.float64)} and empty:
+        return np.concatenate([np.array(piece, np.float64) for piece in pieces])
+    found: list[Any] = []
+    for piece in pieces:
+        if isinstance(piece, np.ndarray):
+            found += [None if value != value else value for value in piece.tolist()]
+        else:
+            found += piece
+    return found
 
 
 def unpacked(column: np.ndarray | list[Any]) -> list[Any]:
@@ -116,27 +142,39 @@ def rows_state(xs: list[Any]) -> State:
     TypeError
         Only some rows have names, or a value cannot be written.
     """
-    named = [x for x in xs if isinstance(x, Mapping)]
-    if 0 < len(named) < len(xs):
+    named = sum(1 for x in xs if isinstance(x, Mapping))
+    if 0 < named < len(xs):
         raise TypeError("some of the rows that wait are dicts and some arrays: a file holds either")
     if xs and not named:
         return _features(xs)
     forms: dict[tuple[str, ...], int] = {}
-    form = [forms.setdefault(tuple(map(str, x)), len(forms)) for x in named]
-    columns: dict[str, list[Any]] = {name: [] for names in forms for name in names}
-    if [len(names) for names in forms] == [len(columns)]:
-        # the usual case, and faster
-        held = zip(*(x.values() for x in named), strict=True)
-        columns = dict(zip(columns, map(list, held), strict=True))
-    else:
-        for x in named:
-            for name, value in x.items():
-                columns[str(name)].append(value)
+    form, columns = list[int](), dict[str, list[np.ndarray | list[Any]]]()
+    for a in range(0, len(xs), _PIECE):
+        piece = xs[a : a + _PIECE]
+        keys = list(map(tuple, piece))
+        numbers = {own: forms.setdefault(tuple(map(str, own)), len(forms))
+                   for own in dict.fromkeys(keys)}  # fmt: skip
+        form += [numbers[own] for own in keys]
+        for name, held in _by_name(piece, list(numbers)).items():
+            columns.setdefault(name, []).append(_packed(_cells(held), f"column {name!r}"))
     return {
         "forms": [list(names) for names in forms],
         "form": np.array(form, np.int64),
-        "columns": [packed(_cells(held), f"column {name!r}") for name, held in columns.items()],
+        "columns": [_joined(pieces) for pieces in columns.values()],
     }
+
+
+def _by_name(rows: list[Any], forms: list[tuple[Any, ...]]) -> Mapping[str, Sequence[Any]]:
+    """The values of each column, of the rows that have it; ``forms``: the names that rows have."""
+    if len(forms) == 1:
+        # the usual case, and faster
+        held = zip(*(x.values() for x in rows), strict=True)
+        return dict(zip(map(str, forms[0]), held, strict=True))
+    columns: dict[str, list[Any]] = {}
+    for x in rows:
+        for name, value in x.items():
+            columns.setdefault(str(name), []).append(value)
+    return columns
 
 
 def rows_of(state: State, n: int) -> list[Any]:
@@ -219,7 +257,7 @@ def _matrix_rows(state: State, n: int) -> list[Any]:
     return [np.ascontiguousarray(X[i : i + 1, :d]) for i, d in enumerate(widths)]
 
 
-def _cells(values: list[Any]) -> list[Any]:
+def _cells(values: Sequence[Any]) -> Sequence[Any]:
     """Values of a column, as the numbers or texts that a table would make of them."""
     if set(map(type, values)) <= PLAIN:
         return values

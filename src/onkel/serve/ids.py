@@ -4,17 +4,23 @@ from __future__ import annotations
 
 import marshal
 import zlib
-from collections import OrderedDict
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from itertools import islice
+from typing import NamedTuple
 
 import numpy as np
 
 from onkel.errors import DataError
 from onkel.fields import Array, Field, Sizes, State
+from onkel.pipeline.pages import Frozen, Pages
 from onkel.serve import notation
 
 # What is known of a row that waited when the model was loaded.
 _NOTHING = (0, None)
+# Of a row whose answer was not kept.
+_NO_ANSWER = (0, None)
+# Ids that are written at a time.
+_PIECE = 1024
 
 
 class KnownIds:
@@ -29,9 +35,9 @@ class KnownIds:
 
     Attributes
     ----------
-    waiting : dict
+    waiting : Pages
         Of each row that waits: the labels learned by the time that it was predicted, its interval.
-    past : dict
+    past : Pages
         Of each row that waits no more, in the order in which they ended: whether it was learned.
     answers : dict
         Of each id: a checksum of its row, and the answer as JSON.
@@ -42,8 +48,8 @@ class KnownIds:
 
     def __init__(self, once: bool, remember: int) -> None:
         self.once, self.remember = once, remember
-        self.waiting: dict[Hashable, tuple[int, object]] = {}
-        self.past: OrderedDict[Hashable, bool] = OrderedDict()
+        self.waiting: Pages[tuple[int, object]] = Pages()
+        self.past: Pages[bool] = Pages()
         self.answers: dict[Hashable, tuple[int, str]] = {}
 
     def __len__(self) -> int:
@@ -73,19 +79,49 @@ class KnownIds:
 
     def of_waiting(self, id: Hashable) -> tuple[int, object]:
         """What is known of a row that waits."""
-        return self.waiting.get(id, _NOTHING)
+        return self.waiting.get(id) or _NOTHING
 
     def end(self, ids: Iterable[Hashable], learned: bool) -> None:
         """Rows wait no more."""
-        past = self.past
+        past, waiting = self.past, self.waiting
         for id in ids:
-            self.waiting.pop(id, None)
+            if id in waiting:
+                waiting.pop(id)
             past[id] = learned
-            past.move_to_end(id)
             if len(past) > self.remember:
-                oldest, _ = past.popitem(last=False)
-                if oldest not in self.waiting:
+                oldest = past.first()
+                past.pop(oldest)
+                if oldest not in waiting:
                     self.answers.pop(oldest, None)
+
+    def frozen(self) -> FrozenIds:
+        """All that is known now; another thread may write it."""
+        return FrozenIds(self.past.frozen(), self.waiting.frozen(), self.answers.copy())
+
+
+class FrozenIds(NamedTuple):
+    """What `KnownIds` has at one time."""
+
+    past: Frozen[bool]
+    waiting: Frozen[tuple[int, object]]
+    answers: dict[Hashable, tuple[int, str]]
+
+    def saved(self) -> np.ndarray:
+        """As a model's file has it."""
+        entries, texts = self._entries(), list[bytes]()
+        # no other thread goes on while one piece is made
+        while piece := list(islice(entries, _PIECE)):
+            texts.append(notation.exact(piece)[0][1:-1])
+        return np.frombuffer(b"[" + b",".join(texts) + b"]", np.uint8)
+
+    def _entries(self) -> Iterator[list[object]]:
+        answers = self.answers
+        for past in self.past.pages:
+            for id, learned in past.items():
+                yield [id, learned, 0, None, *answers.get(id, _NO_ANSWER)]
+        for waiting in self.waiting.pages:
+            for id, of_row in waiting.items():
+                yield [id, None, *of_row, *answers.get(id, _NO_ANSWER)]
 
 
 class IdsField(Field):
@@ -95,14 +131,10 @@ class IdsField(Field):
         return Array(np.uint8, ("bytes",)).check(value, sizes)
 
     def saved(self, value: KnownIds) -> np.ndarray:
-        past = [[id, learned, 0, None] for id, learned in value.past.items()]
-        waiting = [[id, None, *of_row] for id, of_row in value.waiting.items()]
-        entries = [[*entry, *value.answers.get(entry[0], (0, None))] for entry in past + waiting]
-        return np.frombuffer(notation.exact(entries)[0], np.uint8)
+        return value.frozen().saved()
 
     def loaded(self, value: np.ndarray) -> State:
-        waiting: dict[Hashable, tuple[int, object]] = {}
-        past: OrderedDict[Hashable, bool] = OrderedDict()
+        waiting, past = Pages[tuple[int, object]](), Pages[bool]()
         answers: dict[Hashable, tuple[int, str]] = {}
         with notation.readable():
             for id, learned, known, interval, mark, answer in notation.decoded(value.tobytes()):

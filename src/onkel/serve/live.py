@@ -235,7 +235,7 @@ class LiveModel(Stateful):
             if n := self.late.n_waiting:
                 self.say(f"not saved: no label has come; {n:,} rows wait")
             return
-        persistence.save(self.model, path, info={"live": self.get_state()})
+        self.write(path)
 
     def write(self, path: str | os.PathLike[str]) -> None:
         """As `save`, of a new model, too."""
@@ -243,7 +243,22 @@ class LiveModel(Stateful):
 
     def to_bytes(self) -> bytes:
         """The content of the file that `save` writes, of a new model, too."""
-        return persistence.to_bytes(self.model, info={"live": self.get_state()})
+        return self.snapshot()()
+
+    def snapshot(self) -> Callable[[], bytes]:
+        """What makes the content of the file as of now; another thread may call it meanwhile.
+
+        It takes no longer than to copy the arrays of the model.
+        """
+        name, state = persistence.class_name(self.model), self.model.get_state()
+        known = self.state_without("waiting", "ids")
+        waiting, ids = self.late.waiting.frozen(), self.ids.frozen()
+
+        def content() -> bytes:
+            more = {"waiting": waiting.get_state(), "ids": ids.saved()}
+            return persistence.content_of(name, state, {"live": known | more})
+
+        return content
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], **how: Any) -> LiveModel:

@@ -255,9 +255,8 @@ def _keep_rows(live: Live, ids: list[Hashable], rows: Sequence[Row]) -> list[dic
     except _ERRORS:
         return []
     known, learned = live.score.n_labels, model.n_rows
-    live.ids.waiting |= {
-        id: (known, own.get("interval")) for id, own in zip(ids, more, strict=True)
-    }
+    for id, own in zip(ids, more, strict=True):
+        live.ids.waiting[id] = known, own.get("interval")
     return [
         {"id": id, "prediction": p, **own, "model_rows": learned}
         for id, p, own in zip(ids, predicted, more, strict=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import sys
 
 import typer
 
@@ -11,6 +12,8 @@ from onkel.cli.arguments import command
 from onkel.cli.guarded import never_wait
 from onkel.cli.live.options import LiveOptions
 from onkel.numerics.threads import keep_one_blas_thread
+
+_SWITCH = 0.0005
 
 
 @command(LiveOptions)
@@ -55,6 +58,8 @@ def _in_pipe(options: LiveOptions) -> int:
     model = open_model(options) if durable is None else durable.live
     # garbage is looked for often, and each time in few objects
     gc.set_threshold(10_000, 5, 80)
+    # a thread that saves hands over soon to the one that answers rows
+    sys.setswitchinterval(_SWITCH)
     with Interrupts(end_input=True) as interrupts, sources[0].opened() as raw:
         status = Pipe(model, options, raw.fileno(), 1, interrupts, durable).run()
     if durable is not None:

@@ -7,7 +7,7 @@ import os
 import select
 import stat
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from onkel.cli.console import as_json, say_line
@@ -19,6 +19,7 @@ from onkel.cli.live.rows_first import RowsFirst
 from onkel.cli.signals import Interrupts
 from onkel.errors import JournalError
 from onkel.serve import notation
+from onkel.serve.background import BackgroundSave
 from onkel.serve.saving import SaveClock
 
 if TYPE_CHECKING:
@@ -28,8 +29,8 @@ if TYPE_CHECKING:
 _FLUSH = 0.005
 # After a signal: seconds until answers that nobody reads are given up, and from save to save.
 _PATIENCE = _SAVE_AT_END = 5.0
-# Seconds that a save may be late while labels are behind.
-_SAVE_LATE = 30.0
+# Seconds after which it is looked whether a save is finished.
+_SAVED = 0.1
 # Labels that take seconds.
 _MANY = 10_000
 # Rows after which all code is loaded. Garbage is not looked for in what was made until then: it
@@ -60,8 +61,9 @@ class Pipe:
         self._answers: list[bytes] = [] if self._csv is None else [self._csv.HEADER.encode()]
         self._n_lines = 0
         self._clock = SaveClock(options.save_every, options.save_seconds)
+        self._saving = BackgroundSave(options.model)
         self._broken = self._untaken = self._is_settled = False
-        self._flushed = self._printed_at = self._due_since = time.monotonic()
+        self._flushed = self._printed_at = time.monotonic()
 
     def run(self) -> int:
         """Run it; the exit status: 0, 1 if something could not be written, 128 + a signal."""
@@ -133,6 +135,8 @@ class Pipe:
         left = self._clock.seconds_left() or self._options.save_seconds
         if self._options.metrics_every:
             left = min(left, self._printed_at + self._options.metrics_every - time.monotonic())
+        if self._saving.is_running:
+            left = min(left, _SAVED)
         return max(0.0, left)
 
     def _take(self, data: bytes) -> None:
@@ -191,27 +195,41 @@ class Pipe:
 
     def _when_due(self) -> None:
         """Save, and print the metrics, if it is time."""
-        now, own, signal = time.monotonic(), self._options, self._interrupts.interrupted
+        now, own = time.monotonic(), self._options
         if not self._is_settled and self._model.model.n_rows > _LOADED:
             self._is_settled = True
             gc.freeze()
-        if not self._clock.is_due:
-            self._due_since = now
-        # rows would wait for a save, and longer if labels are behind
-        elif not self._labels or signal or now - self._due_since > _SAVE_LATE:
-            self._save()
+        if self._saving.is_running or self._clock.is_due:
+            self._begin_save()
         if own.metrics_every and now - self._printed_at >= own.metrics_every:
             self._printed_at = now
             self._print_metrics()
 
-    def _save(self) -> bool:
-        """Save; a failure is reported, and the next time tries again."""
+    def _begin_save(self) -> None:
+        """Save while rows are answered, once the save before is finished."""
+        model, saving = self._model, self._saving
+        self._could_save(lambda: saving.finish(wait=False))
+        if saving.is_running or not self._clock.is_due:
+            return
+        if self._durable is not None or not model.model.n_rows:
+            self._save()
+            return
         self._clock.restart()
+        self._could_save(lambda: saving.begin(model.snapshot()))
+
+    def _save(self) -> bool:
+        """Save, and wait for it; whether it could be done."""
+        self._could_save(self._saving.finish)
+        self._clock.restart()
+        if self._durable is None:
+            return self._could_save(lambda: self._model.save(self._options.model))
+        return self._could_save(self._durable.snapshot)
+
+    def _could_save(self, step: Callable[[], object]) -> bool:
+        """Whether a step of a save could be done; a failure is reported, and the next save tries
+        again."""
         try:
-            if self._durable is None:
-                self._model.save(self._options.model)
-            else:
-                self._durable.snapshot()
+            step()
         except (OSError, ValueError, TypeError) as error:
             say_line(f"error: the model could not be saved: {error}")
             return False
