@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import select
 import subprocess
 import sys
 import threading
@@ -11,6 +12,7 @@ import time
 
 import pytest
 
+from onkel.cli.live import arrivals as arrivals_module
 from onkel.cli.live.arrivals import Arrivals
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="pipes as POSIX has them")
@@ -108,13 +110,15 @@ def test_a_writer_that_catches_up_is_waited_for():
 
 @pytest.mark.skipif(not hasattr(fcntl, "F_GETPIPE_SZ"), reason="pipes have a size on Linux")
 def test_rows_in_order_neither_get_more_room_nor_are_looked_at(monkeypatch):
-    monkeypatch.setattr(Arrivals, "_look", pytest.fail)
+    monkeypatch.setattr(Arrivals, "_look_at_first", pytest.fail)
     source, write = os.pipe()
     room = fcntl.fcntl(source, fcntl.F_GETPIPE_SZ)
     arrivals = Arrivals(source, in_order=True)
     assert fcntl.fcntl(source, fcntl.F_GETPIPE_SZ) == room
     data = LINE * (room // len(LINE))
     os.write(write, data)
+    arrivals.look()
+    assert select.select([source], [], [], 0.0)[0]
     assert arrivals.read() == data
     os.close(write)
 
@@ -122,10 +126,81 @@ def test_rows_in_order_neither_get_more_room_nor_are_looked_at(monkeypatch):
 def test_what_was_read_already_is_the_rest():
     arrivals, write, thread = _arriving([LINE * 10_000], ends=False)
     thread.join()
-    first = arrivals.read()
+    pieces = [arrivals.read()]
     assert arrivals.has_more
-    pieces = [first]
+    arrivals.look()
     while data := arrivals.rest():
         pieces.append(data)
     assert b"".join(pieces) == LINE * 10_000
     os.close(write)
+
+
+class _Pipe:
+    """A pipe of a writer at a pace, whose lines wait where the pipe is full; time stands still."""
+
+    def __init__(self, monkeypatch, rate, room=1 << 20):
+        self.rate, self.room, self.now, self.due = rate, room, 0.0, 0.0
+        monkeypatch.setattr(arrivals_module.time, "monotonic", lambda: self.now)
+        monkeypatch.setattr(arrivals_module.os, "read", self.read)
+        monkeypatch.setattr(arrivals_module, "_widen", lambda source: None)
+        monkeypatch.setattr(arrivals_module, "_has_ended", lambda source: False)
+        monkeypatch.setattr(Arrivals, "_is_there", lambda own, seconds: self.is_there(seconds))
+        self.arrivals = Arrivals(0)
+
+    def pass_by(self, seconds):
+        self.now += seconds
+        self.due += self.rate * seconds
+
+    def is_there(self, seconds):
+        if self.due < 1.0 and seconds:
+            self.pass_by(seconds)
+        return self.due >= 1.0
+
+    def read(self, source, most):
+        # a writer that was held up writes a million lines a second
+        n = int(min(self.due, most // len(LINE), self.room // len(LINE)))
+        self.due -= n
+        self.pass_by(n * 1e-6)
+        return LINE * n
+
+    def go_on(self, seconds, line_takes):
+        """Read and answer lines for so many seconds; the time in which they were poured."""
+        end, poured = self.now + seconds, 0.0
+        while self.now < end:
+            began = self.now
+            if self.arrivals.wait(1e-3):
+                n = self.arrivals.read().count(b"\n")
+                for _ in range(0, n, 200):
+                    self.pass_by(line_takes * min(n, 200))
+                    self.arrivals.look()
+            self.arrivals.look()
+            poured += (self.now - began) * self.arrivals.is_poured
+        return poured
+
+
+@pytest.mark.parametrize("rate", [1_000, 20_000])
+@pytest.mark.parametrize("stall", [0.5, 5.0, 30.0])
+def test_what_we_held_up_is_not_poured(monkeypatch, rate, stall):
+    """As while loops are compiled: the writer has the rows of so many seconds."""
+    pipe = _Pipe(monkeypatch, rate)
+    assert not pipe.go_on(2.0, 2e-5)
+    for _ in range(2):
+        pipe.pass_by(stall)
+        assert not pipe.go_on(2.0, 2e-5)
+
+
+def test_a_writer_that_is_faster_than_answers_pours(monkeypatch):
+    pipe = _Pipe(monkeypatch, 200_000)
+    assert pipe.go_on(2.0, 1e-5) > 1.0
+    # labels take long
+    assert pipe.go_on(5.0, 1e-3) > 4.9
+
+
+def test_what_was_poured_is_so_no_longer_when_lines_come_at_a_pace(monkeypatch):
+    """Also where they come faster than they are taken in order."""
+    pipe = _Pipe(monkeypatch, 200_000)
+    assert pipe.go_on(1.0, 1e-5)
+    pipe.rate, pipe.due = 1_000, 0.0
+    pipe.go_on(5.0, 2.5e-3)
+    assert not pipe.go_on(5.0, 2.5e-3)
+    assert pipe.arrivals.has_more

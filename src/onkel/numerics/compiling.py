@@ -22,6 +22,8 @@ class _Watch(event.Listener):
 
     def __init__(self) -> None:
         self.seconds: float = 0.0
+        #: loops that were compiled, not loaded
+        self.n_compiled: int = 0
         self._depth = self._compiling = 0
         self._began = 0.0
         self._timer: threading.Timer | None = None
@@ -39,6 +41,7 @@ class _Watch(event.Listener):
     def on_start(self, event: Any) -> None:
         self.__enter__()
         self._compiling += 1
+        self.n_compiled += 1
         if self._compiling > 1:
             return
         name = event.data["dispatcher"].py_func.__name__.strip("_")

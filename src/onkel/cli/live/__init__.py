@@ -36,9 +36,10 @@ def live(options: LiveOptions) -> None:
 
 def _in_pipe(options: LiveOptions) -> int:
     from onkel.cli.live.opening import open_durable, open_model
-    from onkel.cli.live.pipe import Pipe
+    from onkel.cli.live.pipe import Pipe, is_file
     from onkel.cli.outputs import check_outputs
     from onkel.cli.signals import Interrupts
+    from onkel.serve.warmup import compile_where_needed
     from onkel.streams.files import find_files
 
     for name in ("out", "labels", "client"):
@@ -56,6 +57,8 @@ def _in_pipe(options: LiveOptions) -> int:
         keep_one_blas_thread()
         durable = open_durable(options, options.journal)
     model = open_model(options) if durable is None else durable.live
+    if sources[0].once and not (options.source == "-" and is_file(0)):
+        compile_where_needed(model)
     # garbage is looked for often, and each time in few objects
     gc.set_threshold(10_000, 5, 80)
     # a thread that saves hands over soon to the one that answers rows

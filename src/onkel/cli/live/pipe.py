@@ -53,7 +53,7 @@ class Pipe:
         # ``durable``: the model with its journal
         self._durable = durable
         self._model, self._options, self._interrupts = model, options, interrupts
-        in_order = options.in_order or durable is not None or _is_file(source)
+        in_order = options.in_order or durable is not None or is_file(source)
         self._labels = None if in_order else RowsFirst(model)
         self._arrivals, self._out = Arrivals(source, in_order), out
         self._csv = CsvLines(options, model) if options.format == "csv" else None
@@ -194,7 +194,8 @@ class Pipe:
             self._answers.append(line)
 
     def _when_due(self) -> None:
-        """Save, and print the metrics, if it is time."""
+        """Look what has come, save, and print the metrics, if it is time."""
+        self._arrivals.look()
         now, own = time.monotonic(), self._options
         if not self._is_settled and self._model.model.n_rows > _LOADED:
             self._is_settled = True
@@ -265,7 +266,7 @@ class Pipe:
         say_line(f"error: {why}")
 
 
-def _is_file(source: int) -> bool:
+def is_file(source: int) -> bool:
     """Whether a source is a file, all of whose rows are there: nobody waits for one answer."""
     return stat.S_ISREG(os.fstat(source).st_mode)
 
