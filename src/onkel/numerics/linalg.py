@@ -106,13 +106,14 @@ def cholesky_upper(R: np.ndarray) -> np.ndarray:
 
 
 def cholesky_in_steps(
-    R: np.ndarray, failing: int = 0
+    R: np.ndarray, failing: int = 0, least: float = 0.0
 ) -> Generator[bool, None, tuple[np.ndarray, int]]:
     """As :func:`cholesky_upper`, with the number of failed tries; each yields an unforeseen step.
 
-    The first ``failing`` tries are left out: it is known that they would fail.
+    The first ``failing`` tries are left out: it is known that they would fail. ``least``: what is
+    added to the diagonal first; less than the rounding of R would hardly help.
     """
-    jitter = (1e-7 if R.dtype == np.float32 else 1e-15) * float(np.trace(R))
+    jitter = max((1e-7 if R.dtype == np.float32 else 1e-15) * float(np.trace(R)), least)
     for tries in count():
         if tries > failing:
             yield False

@@ -71,8 +71,9 @@ class Sums(NamedTuple):
     ) -> Generator[bool, None, tuple[np.ndarray, int]]:
         """The factor C of H = CᵀC; see :func:`onkel.numerics.linalg.cholesky_in_steps`."""
         H = self.KK + ridge * self.K0
-        H.flat[:: len(H) + 1] += _ROUNDING[self.K.dtype.char] * np.trace(H)
-        return (yield from cholesky_in_steps(H, failing))
+        rounding = _ROUNDING[self.K.dtype.char] * float(np.trace(H))
+        H.flat[:: len(H) + 1] += rounding
+        return (yield from cholesky_in_steps(H, failing, rounding))
 
     def alpha(self, C: np.ndarray) -> np.ndarray:
         """H⁻¹ Kᵀ Y."""
