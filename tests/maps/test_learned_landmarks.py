@@ -236,7 +236,8 @@ def test_held_out_rows_choose_the_penalty_where_factors_fail_too():
     rows = SearchedRows(learn, judge, len(S))
     work = judged(at, sums, rows)
     steps = list(work)
-    assert steps.count(False) > 0
+    # what is tried first is no less than the rounding: few of the five factors fail twice
+    assert 0 < steps.count(False) < 8
     assert steps.count(True) == 6
     found = finished(judged(at, sums, rows))
 
@@ -415,23 +416,35 @@ def test_a_climb_ends_at_a_check_before_which_it_has_gained_little():
     assert errors == sorted(errors)
 
 
-@pytest.mark.parametrize("last", [False, True])
-def test_only_a_search_that_others_follow_leaves_widths_of_landmarks_early(last, monkeypatch):
-    X, Y, weight = toy(500)
-    given, usual = [], search_module.climb
+def gains_asked_of_climbs(monkeypatch, rows, last):
+    """The least gain that a search asked of each of its climbs, and of how many axes widths had."""
+    asked, usual = [], search_module.climb
 
     def kept(at, *args, **more):
-        given.append((at.log_width.ndim, more.get("least_gain", 0.0)))
+        asked.append((at.log_width.ndim, more.get("least_gain", 0.0)))
         return usual(at, *args, **more)
 
     monkeypatch.setattr(search_module, "climb", kept)
-    units = Units(TailCurves(*np.zeros((2, 4))), np.zeros(4), np.ones(4))
-    at = ev.Landmarks(X[:20], np.full(4, np.log(0.2)), np.log(0.01))
-    finished(improve([at], X, Y, weight, 12, np.random.default_rng(0), units, last=last))
-    least = {ndim: [gain for of, gain in given if of == ndim] for ndim in (1, 2)}
+    at = ev.Landmarks(rows[0][:20], np.full(4, np.log(0.2)), np.log(0.01))
+    rng = np.random.default_rng(0)
+    finished(improve([at], *rows, 12, rng, without_units(), last=last))
+    return {ndim: [gain for of, gain in asked if of == ndim] for ndim in (1, 2)}
+
+
+@pytest.mark.parametrize("last", [False, True])
+def test_only_a_search_that_others_follow_leaves_widths_of_landmarks_early(last, monkeypatch):
+    least = gains_asked_of_climbs(monkeypatch, here_and_there(500), last)
     assert set(least[1]) == {0.0}
     assert least[2]
     assert all((gain > 0.0) is not last for gain in least[2])
+
+
+@pytest.mark.parametrize("last", [False, True])
+def test_widths_of_landmarks_that_would_begin_with_larger_errors_wait_for_the_last_search(
+    last, monkeypatch
+):
+    # smooth targets: the norm of the kernel's own space is a better penalty than Σ α²
+    assert bool(gains_asked_of_climbs(monkeypatch, toy(500), last)[2]) is last
 
 
 def test_a_climb_ends_at_the_check_that_decides():
@@ -456,7 +469,7 @@ def test_a_climb_ends_at_the_check_that_decides():
 
 @pytest.mark.parametrize("noise", [False, True])
 def test_a_search_that_would_gain_nothing_is_left_out(noise):
-    X, Y, weight = toy(600)
+    X, Y, weight = toy(400)
     if noise:
         Y = np.random.default_rng(1).standard_normal(Y.shape)
     found = [ev.Landmarks(X[:30], np.full(4, np.log(0.4)), np.log(0.01))]
@@ -474,7 +487,7 @@ def test_a_search_that_would_gain_nothing_is_left_out(noise):
         except StopIteration as end:
             at = end.value
     assert (at is found[0]) is noise
-    assert (steps < 0.5 * steps_of_search(600, 4, 30, False, 12)) is noise
+    assert (steps < 0.5 * steps_of_search(400, 4, 30, False, 12)) is noise
 
 
 # four fifths are there to learn from

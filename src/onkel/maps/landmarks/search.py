@@ -1,7 +1,10 @@
 """The search for landmarks and widths: up the evidence, as far as held-out rows improve.
 
 At first all landmarks share their widths. Where there are enough rows, a second search gives each
-landmark widths of its own; they are kept if they predict the held-out rows better. Held-out rows
+landmark widths of its own; they are kept if they predict the held-out rows better. With own widths
+the penalty is Σ α², and no longer the norm of the kernel's own space. Smooth targets need that
+norm: where errors are clearly larger without it, the steps would first have to make up for it, and
+only the last search takes them. Held-out rows
 also choose the penalty λ, because the evidence ignores that the landmarks were fitted to the
 targets. The last search, when all rows are there, tries landmarks' own widths with fewer rows, and
 keeps them only if they are better by a standard error. Then it draws some landmarks anew: a climb
@@ -50,8 +53,9 @@ _HELD_OUT, _MOST_HELD_OUT = 0.2, 4096
 _NUMBERS = 1 << 18
 # The precisions of a search, and the share by which errors in the first may be off.
 _DTYPE, _EXACT, _OFF = np.float32, np.float64, 0.003
-# Widths of landmarks' own are not tried where they begin with errors so many times as large.
-_FAR = 1.25
+# Widths of landmarks' own are not tried where they begin with errors so many times as large: in a
+# small search, and in a whole one that is not the last.
+_FAR, _NEAR = 1.25, 1.06
 # A small search in float64 must gain so many standard errors, as the whole one takes twice as long.
 _EXACT_DOUBT = 1.0
 
@@ -229,7 +233,8 @@ def steps_of_search(n: int, d: int, m: int, own: bool, steps: int, last: bool = 
     # what the labels before tell, where it begins and where it ends
     small += (N_BEFORE + 1) * len(_some_rows(_small_held_out(few), d))
     small += 2 * STEPS_BEFORE + steps_of_sums(few) + 1
-    begun = _MOST_STARTS * _steps_of_start(rows)
+    # landmarks' own widths have a start of their own
+    begun = (_MOST_STARTS + 1) * _steps_of_start(rows)
     if last:
         begun += _steps_of_start(rows)
         climbs.append(_steps_again(steps))
@@ -277,9 +282,14 @@ def _search(
         at, rows, steps if common else own_steps, known, least_gain=least
     )
     if common and tried:
-        own, own_errors = yield from climb(_owning(found), rows, own_steps, least_gain=least_gain)
-        if _better(own_errors, errors, doubt):
-            return own
+        owning = _owning(found)
+        sums = yield from rows.sums(owning)
+        begins = yield from judged(owning, sums, rows)
+        if last or begins.error <= _NEAR * errors.sum():
+            of = owning, rows, own_steps, sums
+            own, own_errors = yield from climb(*of, least_gain=least_gain)
+            if _better(own_errors, errors, doubt):
+                return own
     return found
 
 
