@@ -20,7 +20,7 @@ _NOTHING = (0, None)
 # Of a row whose answer was not kept.
 _NO_ANSWER = (0, None)
 # Ids that are written at a time.
-_PIECE = 1024
+_PIECE = 256
 
 
 class KnownIds:
@@ -111,7 +111,7 @@ class FrozenIds(NamedTuple):
         entries, texts = self._entries(), list[bytes]()
         # no other thread goes on while one piece is made
         while piece := list(islice(entries, _PIECE)):
-            texts.append(notation.exact(piece)[0][1:-1])
+            texts.append(_text_of(piece)[1:-1])
         return np.frombuffer(b"[" + b",".join(texts) + b"]", np.uint8)
 
     def _entries(self) -> Iterator[list[object]]:
@@ -145,6 +145,12 @@ class IdsField(Field):
                 if answer is not None:
                     answers[id] = int(mark), str(answer)
         return {"waiting": waiting, "past": past, "answers": answers}
+
+
+def _text_of(entries: list[list[object]]) -> bytes:
+    """The JSON of entries; nothing but an id may be what JSON does not say."""
+    is_plain = {type(entry[0]) for entry in entries} <= {int, str}
+    return notation.plain(entries) if is_plain else notation.exact(entries)[0]
 
 
 def _mark(event: Mapping[str, object]) -> int:

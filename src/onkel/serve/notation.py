@@ -73,6 +73,14 @@ def exact(value: object) -> tuple[bytes, Any]:
     return text, json.loads(text)
 
 
+def plain(value: object) -> bytes:
+    """The same text of a value that JSON is known to hold, in less time."""
+    try:
+        return _write(value)
+    except (TypeError, ValueError, OverflowError):
+        return exact(value)[0]  # as of integers of more than 64 bits
+
+
 def encoded(answer: object) -> bytes:
     """An answer as a line without its end; numbers that are not finite are null."""
     try:

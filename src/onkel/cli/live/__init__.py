@@ -13,7 +13,7 @@ from onkel.cli.guarded import never_wait
 from onkel.cli.live.options import LiveOptions
 from onkel.numerics.threads import keep_one_blas_thread
 
-_SWITCH = 0.0005
+_SWITCH = 0.0001
 
 
 @command(LiveOptions)
