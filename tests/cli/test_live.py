@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import random
@@ -20,7 +21,7 @@ import onkel
 from onkel.cli import app
 from onkel.cli.console import say_line
 from onkel.cli.guarded import Notices
-from onkel.cli.live import rows_first
+from onkel.cli.live import backlog
 from onkel.cli.live.arrivals import Arrivals
 from onkel.cli.live.options import LiveOptions
 from onkel.cli.live.pipe import Pipe
@@ -180,9 +181,17 @@ def test_rows_are_answered_while_a_save_is_written(tmp_path, capsys, monkeypatch
     assert capsys.readouterr().err == "error: the model could not be saved: the disk is full\n"
 
 
-def test_labels_that_are_too_many_are_learned_before_more_rows_are_taken(tmp_path, monkeypatch):
-    """Also while lines that were read wait."""
-    monkeypatch.setattr(rows_first, "_MOST_BEHIND", 5)
+def test_labels_that_are_too_many_are_learned_before_more_rows_are_taken(
+    tmp_path, monkeypatch, capsys
+):
+    """Also while lines that were read wait; only where the disk cannot be written."""
+
+    def full(**how):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(backlog.tempfile, "TemporaryFile", full)
+    monkeypatch.setattr(backlog, "_MOST", 5)
+    monkeypatch.setattr(backlog, "_PIECE", 2)
     never = property(lambda own: False, lambda own, to: None)
     monkeypatch.setattr(Arrivals, "is_poured", never, raising=False)
     monkeypatch.setattr(Arrivals, "has_more", property(lambda own: True))
@@ -191,6 +200,8 @@ def test_labels_that_are_too_many_are_learned_before_more_rows_are_taken(tmp_pat
     assert status == 0
     assert [json.loads(answer)["id"] for answer in answers] == list(range(301))
     assert model.model.n_rows == 301
+    (told,) = capsys.readouterr().err.splitlines()
+    assert "rows wait if there are many: No space left" in told
 
 
 def test_what_is_missing_is_asked_for(tmp_path):

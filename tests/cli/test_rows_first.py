@@ -9,12 +9,13 @@ import signal
 import subprocess
 import sys
 import time
+from collections import deque
 
 import numpy as np
 import pytest
 
 import onkel
-from onkel.cli.live import rows_first
+from onkel.cli.live import backlog, rows_first
 from onkel.cli.live.rows_first import RowsFirst
 from onkel.explicit.model import ExplicitModel
 from onkel.serve import LiveModel
@@ -99,18 +100,65 @@ def test_an_id_may_come_again_or_be_left_out(names, monkeypatch):
     assert live.model.predict(probe).tolist() == alike.model.predict(probe).tolist()
 
 
+@pytest.fixture
+def few_in_memory(monkeypatch):
+    """All but seven labels go to the disk, by and by."""
+    monkeypatch.setattr(backlog, "_MOST", 7)
+    monkeypatch.setattr(backlog, "_PIECE", 3)
+    monkeypatch.setattr(backlog, "_FILE", 1000)
+
+
 @pytest.mark.parametrize("most", [1, 2, 10])
-def test_no_row_whose_label_has_come_is_forgotten(most, monkeypatch):
-    monkeypatch.setattr(rows_first, "_MOST_BEHIND", 7)
-    live = _live(say=pytest.fail, most=most)
-    first = _searching(live, monkeypatch)
-    answers = list(first.take_all([_row(t, y=float(t % 5)) for t in range(300)]))
-    assert len(answers) == 300
-    assert len(first) <= 7
+@pytest.mark.parametrize("folder", ["", "gone"])
+def test_no_row_whose_label_has_come_is_forgotten(most, folder, tmp_path, few_in_memory):
+    """Where the disk cannot be written, labels are learned before more of them come."""
+    said = []
+    live = _live(say=said.append, most=most)
+    first = RowsFirst(live, tmp_path / folder)
+    answers, most_behind = 0, 0
+    for answer in first.take_all([_row(t, y=float(t % 5)) for t in range(300)], True):
+        answers += answer is not None
+        most_behind = max(most_behind, len(first))
+    assert answers == 300
+    assert most_behind > 250 if not folder else most_behind <= 7 + 3 + most
     while first:
         first.learn()
     assert live.model.n_rows == 300
     assert live.late.n_forgotten == 0
+    assert len(said) == bool(folder)
+
+
+def test_labels_on_disk_are_learned_as_those_in_memory(tmp_path, few_in_memory, monkeypatch):
+    """Text, gaps and whole numbers come back with their rows, and intervals and scores with them.
+
+    Rows that never get a label neither hold up others nor take along those whose labels came.
+    """
+    rows = [_row(t, b=None if t % 2 else t, place="Ü") for t in range(1000, 1090)]
+    events = [event for row in rows for event in (row, {"id": row["id"], "y": 1.5})
+              if row["id"] % 3 or event is row]  # fmt: skip
+    found = []
+    for _ in range(2):
+        said = []
+        live = _live(say=said.append, most=20, level=0.9)
+        first = RowsFirst(live, tmp_path)
+        deque(first.take_all([_row(t, y=float(t % 7)) for t in range(120)], True), maxlen=0)
+        while first:
+            first.learn()
+        answers = [own for own in first.take_all(events, True) if own is not None]
+        assert len(answers) == 90
+        assert len(first) == 60
+        assert live.late.n_waiting == 20
+        assert live.report()["waiting"] == 80
+        while first:
+            first.learn()
+        assert live.counts["labels"] == 180
+        assert live.report()["waiting"] == live.late.n_waiting == 20
+        assert said == [f"id {id}: forgotten, as 20 younger rows wait"
+                        for id in range(1002, 1031, 3)]  # fmt: skip
+        found.append((answers, live.to_bytes()))
+        monkeypatch.setattr(backlog, "_MOST", 1000)
+    assert found[0] == found[1]
+    assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize(("answers", "left"), [(0.0, 0.01), (0.007, 0.005), (0.1, 0.003)])

@@ -87,6 +87,11 @@ class LabelQueue(Stateful):
     def __len__(self) -> int:
         return len(self._rows)
 
+    @property
+    def n_unlearned(self) -> int:
+        """The rows that wait, and those that were set aside."""
+        return sum(self._ahead.values())
+
     def __contains__(self, id: Hashable) -> bool:
         return id in self._rows
 
@@ -128,6 +133,17 @@ class LabelQueue(Stateful):
         if not self._ahead[row.group]:
             del self._ahead[row.group]
         return row
+
+    def set_aside(self, id: Hashable) -> Waiting:
+        """The row of an id whose label has come, and which does not wait here until it is learned.
+
+        It goes on counting among the rows that are `ahead`; see `bring_back`.
+        """
+        return self._rows.pop(id)
+
+    def bring_back(self, id: Hashable, row: Waiting) -> None:
+        """Let a row wait that was set aside."""
+        self._rows[id] = row
 
     def oldest(self) -> Hashable:
         """The id of the row that came first; None if none waits."""

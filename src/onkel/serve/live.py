@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from onkel.errors import DataError, ModelFileError
 from onkel.fields import Field, Fields, Named, State, Whole
 from onkel.persistence.atomic import write_whole
 from onkel.pipeline import LateLabels, StreamModel
-from onkel.pipeline.label_queue import LabelQueue
+from onkel.pipeline.label_queue import LabelQueue, Waiting
 from onkel.serve.ids import IdsField, KnownIds
 from onkel.serve.notation import ExactText
 from onkel.serve.runs import bounds, is_among, is_no_label, labels_of_blocks, take_all
@@ -30,6 +30,13 @@ _UNUSED = {
     "doubled": "the row was learned already",
     "late": "the row was forgotten",
 }
+
+
+class Aside(NamedTuple):
+    """A row that was set aside, and what was known when it came."""
+
+    row: Waiting
+    known: tuple[int, object] | None
 
 
 class LiveModel(Stateful):
@@ -202,6 +209,22 @@ class LiveModel(Stateful):
         """Probabilities by the names of the classes."""
         return dict(zip(map(str, self.model.classes_), shares.tolist(), strict=True))
 
+    def set_aside(self, id: Hashable) -> Aside | None:
+        """A row whose label has come and is learned later; None if no row of this id waits.
+
+        Until `bring_back` it is none of those that wait, and so is not forgotten.
+        """
+        if id is None or id not in self.late:
+            return None
+        known = self.ids.waiting.pop(id) if id in self.ids.waiting else None
+        return Aside(self.late.waiting.set_aside(id), known)
+
+    def bring_back(self, id: Hashable, aside: Aside) -> None:
+        """Let a row wait for its label again, which is learned now."""
+        self.late.waiting.bring_back(id, aside.row)
+        if aside.known is not None:
+            self.ids.waiting[id] = aside.known
+
     def refuse(self, id: Hashable, why: str) -> dict[str, object]:
         """Count an event that cannot be used, and say why; returns the answer to it."""
         self.counts["refused"] += 1
@@ -220,7 +243,7 @@ class LiveModel(Stateful):
         """Counts, rows that wait, score, skill, coverage of the intervals, alarms; JSON-able."""
         return {
             **self.counts,
-            "waiting": self.late.n_waiting,
+            "waiting": self.late.waiting.n_unlearned,
             "model_rows": self.model.n_rows,
             "alarms": list(self.model.alarms_),
             **self.score.report(),
@@ -384,7 +407,8 @@ class LiveModel(Stateful):
         predicted = self.late.predict(id, x)
         if oldest is not None:
             self.ids.end([oldest], learned=False)
-            self.say(f"id {oldest!r}: forgotten, as {self.late.most:,} younger rows wait")
+            most = self.options["most"]
+            self.say(f"id {oldest!r}: forgotten, as {most:,} younger rows wait")
         self.ids.waiting[id] = self.score.n_labels, more.get("interval")
         return predicted
 

@@ -54,7 +54,7 @@ class Pipe:
         self._durable = durable
         self._model, self._options, self._interrupts = model, options, interrupts
         in_order = options.in_order or durable is not None or is_file(source)
-        self._labels = None if in_order else RowsFirst(model)
+        self._labels = None if in_order else RowsFirst(model, options.model.parent)
         self._arrivals, self._out = Arrivals(source, in_order), out
         self._csv = CsvLines(options, model) if options.format == "csv" else None
         self._rest = b""

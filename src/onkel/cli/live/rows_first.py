@@ -12,13 +12,15 @@ import time
 from collections import deque
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from itertools import groupby
+from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING
 
+from onkel.cli.live.backlog import Backlog
 from onkel.serve.runs import BOTH, LABEL, kind_of
 
 if TYPE_CHECKING:
-    from onkel.serve.live import LiveModel
+    from onkel.serve.live import Aside, LiveModel
 
 Label = Mapping[str, object]
 Event = Mapping[str, object] | str
@@ -31,20 +33,19 @@ _PATIENCE = 0.01
 _TURN, _LEAST, _AT_ONCE, _MOST_LABELS = 0.012, 0.003, 0.01, 256
 # Of fewer events the time is mostly that of the call.
 _FEW = 16
-# Labels that may wait before no more rows are read: some hundred MB, with their rows.
-_MOST_BEHIND = 300_000
 
 
 class RowsFirst:
     """The labels that wait to be learned by ``model``.
 
-    A row that brought its label is not counted among the rows that may wait for labels.
+    Each takes along its row, which is not counted among the rows that may wait for labels. Of many
+    labels most are in files in ``folder``.
     """
 
-    def __init__(self, model: LiveModel) -> None:
+    def __init__(self, model: LiveModel, folder: str | Path = ".") -> None:
         self._model = model
-        #: each with whether it came with its row
-        self._labels: deque[tuple[Label, bool]] = deque()
+        #: each with its row, if that waits
+        self._labels: Backlog[tuple[Label, Aside | None]] = Backlog(folder, model.say)
         #: how many of them an id has
         self._ids: dict[Hashable, int] = {}
         #: seconds that an event by itself took, the last few times; the first ones load loops
@@ -59,12 +60,9 @@ class RowsFirst:
     def is_full(self) -> bool:
         """Whether labels are learned before another row is taken.
 
-        The oldest of too many rows that wait is forgotten: it must not be one whose label is here.
         Before the first label nothing can be predicted.
         """
-        late, n = self._model.late, len(self._labels)
-        full = n >= _MOST_BEHIND or late.n_waiting >= late.most
-        return n > 0 and (full or not self._model.model.n_rows)
+        return bool(self._labels) and (self._labels.is_full or not self._model.model.n_rows)
 
     def take_in_order(self, events: Sequence[Event]) -> Iterator[Answer | None]:
         """The answers to events, after all labels before them."""
@@ -83,13 +81,7 @@ class RowsFirst:
         while left:
             while self._labels and (self.is_full or self._must_wait(left[0])):
                 self.learn()
-            now, labels = self._next_rows(left)
-            for answer, label in zip(self._model.take_all(now), labels, strict=True):
-                if label is not None and "error" in (answer or {}):
-                    # the row was refused, and its label with it
-                    self._labels.remove((label, True))
-                    self._forget(label, True)
-                yield answer
+            yield from self._answers(*self._next_rows(left))
 
     def _in_time(self, events: Sequence[Event]) -> bool:
         """Whether all labels that wait and these events may be learned before rows wait long."""
@@ -132,42 +124,65 @@ class RowsFirst:
             return event.get(self._model.target) is not None
         return _as_id(id) in self._ids
 
-    def _next_rows(self, left: deque[Event]) -> tuple[list[Event], list[Label | None]]:
-        """The next events to take, and the label that came with each; all labels wait from now."""
+    def _next_rows(
+        self, left: deque[Event]
+    ) -> tuple[list[Event], list[Label | None], list[tuple[Label, Aside | None]]]:
+        """The next events to take, the label that came with each, and all labels among them."""
         model, now, own = self._model, list[Event](), list[Label | None]()
+        labels: list[tuple[Label, Aside | None]] = []
         name, target, learned = model.id, model.target, model.model.n_rows
-        room = max(model.late.most - model.late.n_waiting, 1)
-        while left and room and len(self._labels) < _MOST_BEHIND and (learned or not now):
+        # more would be forgotten before their labels, which may be here, are seen
+        while left and len(now) < model.late.most and (learned or not now):
             event = left[0]
             kind = kind_of(model, event)
-            if self._labels and self._must_wait(event, kind):
+            if self._ids and self._must_wait(event, kind):
                 break
             left.popleft()
             label: Label | None = None
             if not isinstance(event, str):
                 if kind == LABEL:
-                    self._wait(event, False)
+                    labels.append((event, model.set_aside(_as_id(event[name]))))
+                    self._count(event, 1)
                     continue
                 if kind == BOTH and event[name] is not None:
                     event = dict(event)
                     label = {name: event[name], target: event.pop(target)}
-                    self._wait(label, True)
+                    labels.append((label, None))
+                    self._count(label, 1)
             now.append(event)
             own.append(label)
-            room -= label is None
-        return now, own
+        return now, own, labels
 
-    def _wait(self, label: Label, with_row: bool) -> None:
-        self._model.late.most += with_row
-        self._labels.append((label, with_row))
-        id = _as_id(label.get(self._model.id))
-        self._ids[id] = self._ids.get(id, 0) + 1
+    def _answers(
+        self,
+        now: list[Event],
+        own: list[Label | None],
+        labels: list[tuple[Label, Aside | None]],
+    ) -> Iterator[Answer | None]:
+        """The answers to events; their labels wait from now."""
+        model, refused = self._model, set[int]()
+        coming = {_as_id(event.get(model.id)) for event in now if isinstance(event, Mapping)}
+        # rows whose labels are here, too, displace none
+        here = {_as_id(label[model.id]) for label, aside in labels if aside is None}
+        n = len((coming & here) - {None})
+        model.late.most += n
+        for answer, label in zip(model.take_all(now), own, strict=True):
+            if label is not None and "error" in (answer or {}):
+                refused.add(id(label))
+            yield answer
+        model.late.most -= n
+        for label, aside in labels:
+            if id(label) in refused:
+                # the row was refused, and its label with it
+                self._count(label, -1)
+            else:
+                of_row = _as_id(label[model.id])
+                self._labels.append((label, aside or model.set_aside(of_row)))
 
-    def _forget(self, label: Label, with_row: bool) -> None:
-        """A label that waits here no longer."""
-        self._model.late.most -= with_row
+    def _count(self, label: Label, n: int) -> None:
+        """Count the labels that wait of an id."""
         id = _as_id(label.get(self._model.id))
-        self._ids[id] -= 1
+        self._ids[id] = self._ids.get(id, 0) + n
         if not self._ids[id]:
             del self._ids[id]
 
@@ -185,13 +200,17 @@ class RowsFirst:
             self._learned = time.monotonic()
             return 0
         n = int(max(1.0, min(left * self._pace, cheap, _MOST_LABELS, len(self._labels))))
-        labels = [self._labels.popleft() for _ in range(n)]
-        deque(self._model.take_all([label for label, _ in labels]), maxlen=0)
+        taken = [self._labels.popleft() for _ in range(n)]
+        labels = [label for label, _ in taken]
+        for label, aside in taken:
+            if aside is not None:
+                self._model.bring_back(label[self._model.id], aside)
+        deque(self._model.take_all(labels), maxlen=0)
         self._learned = time.monotonic()
         if cheap:
             self._pace = n / (self._learned - began)
-        for label, with_row in labels:
-            self._forget(label, with_row)
+        for label in labels:
+            self._count(label, -1)
         return n
 
 
