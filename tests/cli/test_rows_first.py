@@ -169,13 +169,13 @@ def test_labels_learned_at_once_leave_rows_their_part_of_a_turn(answers, left, m
     monkeypatch.setattr(rows_first.time, "monotonic", lambda: clock[0])
     list(first.take_all([_row(0, y=1.0)]))
     list(first.take_all([_row(t, y=float(t % 5)) for t in range(1, 500)], True))
-    take_all = live.take_all
+    take_run = rows_first.take_run
 
-    def slow(events):
+    def slow(live, kind, events):
         clock[0] += 1e-3 * len(events)
-        return take_all(events)
+        return take_run(live, kind, events)
 
-    monkeypatch.setattr(live, "take_all", slow)
+    monkeypatch.setattr(rows_first, "take_run", slow)
     taken = []
     while first:
         clock[0] += answers
@@ -191,13 +191,13 @@ def test_events_that_cannot_all_be_in_time_overtake_labels(monkeypatch):
     first = RowsFirst(live)
     monkeypatch.setattr(rows_first.time, "monotonic", lambda: clock[0])
     list(first.take_all([_row(0, y=1.0)]))
-    take_all = live.take_all
+    take_run = rows_first.take_run
 
-    def slow(events):
+    def slow(live, kind, events):
         clock[0] += 0.003
-        return take_all(events)
+        return take_run(live, kind, events)
 
-    monkeypatch.setattr(live, "take_all", slow)
+    monkeypatch.setattr(rows_first, "take_run", slow)
     known = []
     for start in (1, 11):
         events = [[_row(t), {"id": t, "y": float(t % 5)}] for t in range(start, start + 10)]

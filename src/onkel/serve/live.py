@@ -453,8 +453,11 @@ class LiveModel(Stateful):
         return {*self._exclude, *settings.get("exclude", ()), *settings.get("left_out", ())}
 
     def label_names(self) -> set[str]:
+        """The keys of a label: ``"y"`` is one, too, unless a column is named so."""
+        if self.target == "y":
+            return {"y"}
         encoder = self.model.encoder
-        is_column = encoder is not None and "y" in encoder.kinds
+        is_column = encoder is not None and any(own.name == "y" for own in encoder.columns)
         return {self.target} if is_column else {self.target, "y"}
 
 

@@ -61,16 +61,20 @@ class Live(Protocol):
 def take_all(live: Live, events: Sequence[Event | str]) -> Iterator[dict[str, object] | None]:
     """The answers of a `LiveModel` to events, in their order."""
     for kind, group in groupby(events, lambda event: kind_of(live, event)):
-        found: list[Any] = list(group)
-        start = 0
-        while start < len(found):
-            n = _block_length(live, kind, found[start : start + _LONGEST])
-            run = found[start : start + max(n, 1)]
-            answers = _as_block(live, kind, run) if n > 1 else []
-            yield from answers
-            # a block ends before an event that something is wrong with
-            yield from map(live.take, run[len(answers) :])
-            start += len(run)
+        yield from take_run(live, kind, list(group))
+
+
+def take_run(live: Live, kind: str, events: list[Any]) -> Iterator[dict[str, object] | None]:
+    """The same, of events that are all of one kind."""
+    start = 0
+    while start < len(events):
+        n = _block_length(live, kind, events[start : start + _LONGEST])
+        run = events[start : start + max(n, 1)]
+        answers = _as_block(live, kind, run) if n > 1 else []
+        yield from answers
+        # a block ends before an event that something is wrong with
+        yield from map(live.take, run[len(answers) :])
+        start += len(run)
 
 
 def kind_of(live: Live, event: Event | str) -> str:

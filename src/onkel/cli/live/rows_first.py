@@ -17,7 +17,7 @@ from statistics import median
 from typing import TYPE_CHECKING
 
 from onkel.cli.live.backlog import Backlog
-from onkel.serve.runs import BOTH, LABEL, kind_of
+from onkel.serve.runs import BOTH, LABEL, kind_of, take_run
 
 if TYPE_CHECKING:
     from onkel.serve.live import Aside, LiveModel
@@ -75,35 +75,46 @@ class RowsFirst:
 
         ``crowded``: more events have come already.
         """
+        if not crowded and self._may_be_in_time(len(events)):
+            by_kind = groupby(events, lambda event: kind_of(self._model, event))
+            runs = deque((kind, list(group)) for kind, group in by_kind)
+            if self._is_in_time(len(runs), len(events)):
+                yield from self._in_order(runs)
+                events = [event for _, run in runs for event in run]
         left = deque(events)
-        if not crowded and self._in_time(events):
-            yield from self._in_order(left)
         while left:
             while self._labels and (self.is_full or self._must_wait(left[0])):
                 self.learn()
             yield from self._answers(*self._next_rows(left))
 
-    def _in_time(self, events: Sequence[Event]) -> bool:
-        """Whether all labels that wait and these events may be learned before rows wait long."""
-        model, n = self._model, len(self._labels) + len(events)
-        # nothing is fitted before the first label
-        cheap = model.model.estimator.rows_before_fit() if model.model.n_rows else 1
-        if n == 1 or n > cheap:
-            return n <= cheap
-        runs = sum(1 for _ in groupby(events, lambda event: kind_of(model, event)))
-        return runs * median(self._alone) + n / self._pace <= _PATIENCE
+    def _may_be_in_time(self, n: int) -> bool:
+        """Whether n events and all labels that wait are learned without a fit.
 
-    def _in_order(self, left: deque[Event]) -> Iterator[Answer | None]:
-        """The answers to the first events, after all labels before them, while there is time."""
+        Nothing is fitted before the first label.
+        """
+        model = self._model.model
+        return len(self._labels) + n <= (model.estimator.rows_before_fit() if model.n_rows else 1)
+
+    def _is_in_time(self, n_runs: int, n: int) -> bool:
+        """Whether all of them may be learned before rows wait long."""
+        n += len(self._labels)
+        return n == 1 or n_runs * median(self._alone) + n / self._pace <= _PATIENCE
+
+    def _in_order(self, runs: deque[tuple[str, list[Event]]]) -> Iterator[Answer | None]:
+        """The answers to the first events, after all labels before them, while there is time.
+
+        Those of one kind are a run. The events that are left stay in ``runs``.
+        """
         end = time.monotonic() + _PATIENCE
         while self._labels:
             self.learn()
-        while left and (began := time.monotonic()) < end:
-            kind, run = kind_of(self._model, left[0]), [left.popleft()]
-            most = min(max((end - began) * self._pace, _FEW), _MOST_LABELS)
-            while left and len(run) < most and kind_of(self._model, left[0]) == kind:
-                run.append(left.popleft())
-            answers = list(self._model.take_all(run))
+        while runs and (began := time.monotonic()) < end:
+            kind, events = runs.popleft()
+            most = int(min(max((end - began) * self._pace, _FEW), _MOST_LABELS))
+            run, rest = events[:most], events[most:]
+            if rest:
+                runs.appendleft((kind, rest))
+            answers = list(take_run(self._model, kind, run))
             took = time.monotonic() - began
             if len(run) == 1:
                 self._alone.append(took)
@@ -205,7 +216,7 @@ class RowsFirst:
         for label, aside in taken:
             if aside is not None:
                 self._model.bring_back(label[self._model.id], aside)
-        deque(self._model.take_all(labels), maxlen=0)
+        deque(take_run(self._model, LABEL, labels), maxlen=0)
         self._learned = time.monotonic()
         if cheap:
             self._pace = n / (self._learned - began)
