@@ -62,6 +62,7 @@ def test_rows_that_are_alike_can_be_landmarks():
     assert len(finished(best_rows(X, y[:, None], np.ones(800), theta, 500, 100))) == 100
 
 
+@pytest.mark.compiled
 def test_without_a_search_landmarks_are_the_better_of_the_first_1024_rows():
     X, y, wavy = rare_detail(2000)
     model = OnlineKernelRegressor(n_components=60, speed="fast").fit(X, y)
@@ -69,6 +70,7 @@ def test_without_a_search_landmarks_are_the_better_of_the_first_1024_rows():
     assert in_detail.sum() > 2 * wavy[:60].sum()
 
 
+@pytest.mark.compiled
 @pytest.mark.parametrize("m", [100, 700, 1500])
 def test_any_number_of_landmarks(m):
     X, y, _ = rare_detail(2000)

@@ -45,6 +45,7 @@ def of_time(n: int, slow: bool) -> tuple[np.ndarray, np.ndarray]:
     return X, np.sin(4.0 * X[:, 0]) + 0.02 * rng.standard_normal(n)
 
 
+@pytest.mark.compiled
 @pytest.mark.parametrize("slow", [False, True])
 @pytest.mark.parametrize("known", [False, True])
 def test_what_the_labels_before_tell_is_no_gain(slow, known):

@@ -272,6 +272,7 @@ def test_the_dear_part_of_a_gradient_uses_about_as_many_rows_of_few_as_of_many(
     assert len(asked) >= 6
 
 
+@pytest.mark.compiled
 @pytest.mark.parametrize("last", [False, True])
 @pytest.mark.parametrize("n", [350, 600])
 def test_a_search_takes_no_more_steps_than_foreseen(n, last):
@@ -531,6 +532,7 @@ def search_of_a_smooth_target(width, **how):
     return start, found
 
 
+@pytest.mark.compiled
 @pytest.mark.parametrize(("width", "exact"), [(0.4, False), (0.01, True)])
 @pytest.mark.parametrize("last", [False, True])
 def test_a_search_is_in_float64_where_wide_kernels_need_its_digits(width, exact, last, searched):
