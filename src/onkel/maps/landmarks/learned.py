@@ -39,6 +39,7 @@ from onkel.maps.landmarks.search import (
 from onkel.numerics.arrays import as_dense
 from onkel.numerics.devices import DEVICES, device_named
 from onkel.numerics.in_steps import finished, in_shares
+from onkel.numerics.threads import one_blas_thread
 from onkel.parameters import non_negative, one_of, whole
 from onkel.state import Part
 
@@ -183,7 +184,8 @@ class LearnedLandmarks(FitSchedule):
         self.fit_labelled(X, np.zeros((len(X), 1)), np.ones(len(X)))
 
     def fit_labelled(self, X: np.ndarray, Y: np.ndarray, weight: np.ndarray) -> None:
-        finished(self.fit_in_steps(X, Y, weight, len(X)))
+        with one_blas_thread():
+            finished(self.fit_in_steps(X, Y, weight, len(X)))
 
     def fit_in_steps(
         self, X: np.ndarray, Y: np.ndarray, weight: np.ndarray, due: int
