@@ -179,7 +179,7 @@ class _Pipe:
 
 
 @pytest.mark.parametrize("rate", [1_000, 20_000])
-@pytest.mark.parametrize("stall", [0.5, 5.0, 30.0])
+@pytest.mark.parametrize("stall", [0.5, 5.0, 100.0])
 def test_what_we_held_up_is_not_poured(monkeypatch, rate, stall):
     """As while loops are compiled: the writer has the rows of so many seconds."""
     pipe = _Pipe(monkeypatch, rate)
@@ -187,6 +187,16 @@ def test_what_we_held_up_is_not_poured(monkeypatch, rate, stall):
     for _ in range(2):
         pipe.pass_by(stall)
         assert not pipe.go_on(2.0, 2e-5)
+
+
+@pytest.mark.parametrize("known", [True, False])
+def test_what_came_while_the_process_started_is_not_poured(monkeypatch, known):
+    """Only as it is known since when lines may have come: these are 200,000."""
+    pipe = _Pipe(monkeypatch, 20_000)
+    pipe.pass_by(10.0)
+    pipe.arrivals = Arrivals(0, began=0.0 if known else None)
+    assert pipe.arrivals.read()
+    assert pipe.arrivals.is_poured is not known
 
 
 def test_a_writer_that_is_faster_than_answers_pours(monkeypatch):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import sys
+import time
 
 import typer
 
@@ -42,6 +43,7 @@ def _in_pipe(options: LiveOptions) -> int:
     from onkel.serve.warmup import compile_where_needed
     from onkel.streams.files import find_files
 
+    began = time.monotonic()
     for name in ("out", "labels", "client"):
         if getattr(options, name) is not None:
             raise ValueError(
@@ -64,7 +66,7 @@ def _in_pipe(options: LiveOptions) -> int:
     # a thread that saves hands over soon to the one that answers rows
     sys.setswitchinterval(_SWITCH)
     with Interrupts(end_input=True) as interrupts, sources[0].opened() as raw:
-        status = Pipe(model, options, raw.fileno(), 1, interrupts, durable).run()
+        status = Pipe(model, options, raw.fileno(), 1, interrupts, durable, began).run()
     if durable is not None:
         durable.journal.close()
     return status

@@ -18,9 +18,9 @@ _LINES, _BYTES = 50_000, 1 << 24
 _HELD_UP = 1.0
 # Bytes that may be read ahead.
 _MOST = 1 << 26
-# Where so many of the first bytes came at once, it is looked for so many seconds whether so many
-# times as much comes, and again.
-_FIRST, _MUCH_AT_FIRST, _EACH, _MUCH_MORE = 1 << 16, 1 << 15, 0.02, 2.0
+# Where so many of the first bytes came at once, it is looked for so many seconds whether more than
+# that comes in them, and again, for so long at most.
+_FIRST, _MUCH_AT_FIRST, _EACH, _LONGEST = 1 << 16, 1 << 15, 0.05, 2.0
 
 
 class Arrivals:
@@ -33,15 +33,16 @@ class Arrivals:
     known how many have come, and `look` reads ahead.
     """
 
-    def __init__(self, source: int, in_order: bool = False) -> None:
+    def __init__(self, source: int, in_order: bool = False, began: float | None = None) -> None:
         # ``in_order``: rows are taken so in any case. To read ahead would only make them wait.
+        # ``began``: since when a writer may have been held up, of the clock `time.monotonic`
         self._source, self._in_order = source, in_order
         self.is_poured: bool = False
         self._n_read, self._n_held, self._has_ended = 0, 0, False
         #: seconds in which what was read may come, all of it
         self._worth = 0.0
         #: the same less the seconds that there were; above 0 it came too fast
-        self._excess, self._looked = -_HELD_UP, time.monotonic()
+        self._excess, self._looked = -_HELD_UP, time.monotonic() if began is None else began
         #: what came while other rows were answered, and what is answered next
         self._coming = list[bytes]()
         self._ahead: deque[bytes] = deque()
@@ -97,7 +98,7 @@ class Arrivals:
         is_empty = times < 2 and self._n_held < _MOST
         if is_empty:
             self._excess = max(self._excess, -_HELD_UP)
-        if self._excess > 0.0 or self._n_held >= _MOST:
+        if self._excess > 0.0:
             self.is_poured = True
         elif is_empty:
             self.is_poured = False
@@ -115,12 +116,14 @@ class Arrivals:
 
     def _look_at_first(self) -> None:
         """Read on for as long as much comes: at the start no answer is late."""
-        before, until = -1.0, 0.0
+        before, until, end = -1.0, 0.0, time.monotonic() + _LONGEST
         while not (self.is_poured or self._has_ended):
             now = time.monotonic()
             if now >= until:
-                if self._worth - before <= _MUCH_MORE * _EACH:
+                if self._worth - before <= _EACH:
                     return
+                if now > end:
+                    break
                 before, until = self._worth, now + _EACH
             if self._is_there(max(until - now, 0.0)):
                 self.look()

@@ -49,13 +49,14 @@ class Pipe:
         out: int,
         interrupts: Interrupts,
         durable: Any = None,
+        began: float | None = None,
     ) -> None:
-        # ``durable``: the model with its journal
+        # ``durable``: the model with its journal; ``began``: since when lines may have come
         self._durable = durable
         self._model, self._options, self._interrupts = model, options, interrupts
         in_order = options.in_order or durable is not None or is_file(source)
         self._labels = None if in_order else RowsFirst(model, options.model.parent)
-        self._arrivals, self._out = Arrivals(source, in_order), out
+        self._arrivals, self._out = Arrivals(source, in_order, began), out
         self._csv = CsvLines(options, model) if options.format == "csv" else None
         self._rest = b""
         self._answers: list[bytes] = [] if self._csv is None else [self._csv.HEADER.encode()]
