@@ -7,8 +7,17 @@ import pytest
 
 from onkel import OnlineKernelClassifier, OnlineKernelRegressor
 from onkel.maps import LearnedLandmarks
+from onkel.maps.landmarks import search
 from onkel.maps.landmarks.evidence import Landmarks
-from onkel.maps.landmarks.labels_before import STEPS, rows_before, squares_left
+from onkel.maps.landmarks.fitted import TailCurves, Units
+from onkel.maps.landmarks.labels_before import (
+    STEPS,
+    Left,
+    left_of_last,
+    rows_before,
+    squares_left,
+    steps_of_last,
+)
 from onkel.maps.landmarks.rational import kernel_columns
 from onkel.maps.landmarks.searched import Rows
 from onkel.numerics.in_steps import finished
@@ -53,6 +62,45 @@ def test_what_the_labels_before_tell_is_no_gain(slow, known):
     found = LearnedLandmarks(20, 2048, labels_before=known, random_state=0).fit(X, y)
     first = np.allclose(found.landmarks_, X[:20])
     assert first is (slow and known)
+
+
+def test_the_last_rows_are_predicted_by_those_before():
+    rng = np.random.default_rng(0)
+    X, Y = rng.standard_normal((300, 3)), rng.standard_normal((300, 1))
+    weight = rng.uniform(0.5, 2.0, 300)
+    at = Landmarks(X[:20], np.full((20, 3), -0.5), 0.0)
+    early = Rows(X[:200], Y[:200], weight[:200])
+    last = [Rows(X[of], Y[of], weight[of]) for of in rows_before(np.arange(240, 300))]
+    work = list(left_of_last(at, early, last))
+    assert len(work) == steps_of_last(200)
+    K = kernel_columns(X[:200], at.S, np.exp(at.log_width))
+    alpha = np.linalg.solve(
+        K.T @ (weight[:200, None] * K) + np.eye(20), K.T @ (weight[:200, None] * Y[:200])
+    )
+    expected = finished(squares_left(at, alpha, last))
+    np.testing.assert_allclose(finished(left_of_last(at, early, last)), expected, rtol=1e-9)
+
+
+@pytest.mark.parametrize(("share", "dear", "made"), [(0.05, 6, 0), (0.2, 6, 1), (0.05, 99, 1)])
+def test_a_dear_search_waits_where_the_labels_before_tell_the_last_rows(
+    share, dear, made, monkeypatch
+):
+    def told(at, early, last):
+        # the last rows, and rows before them to learn from
+        assert last[0].X.max() < 0.0 < early.X.min()
+        yield True
+        return Left(1.0, share)
+
+    monkeypatch.setattr(search, "left_of_last", told)
+    monkeypatch.setattr(search, "_DEAR", dear)
+    X, y = of_time(2048, False)
+    X -= X.min() - 1.0
+    X[-409:] *= -1.0
+    units = Units(TailCurves(*np.zeros((2, 3))), np.zeros(3), np.ones(3))
+    start, rng = Landmarks(X[:20], np.full(3, -1.0), 0.0), np.random.default_rng(0)
+    of = X, y[:, None], np.ones(2048), 12, rng, units, False, None, 0.02, True
+    found = finished(search.improve([start], *of))
+    assert (found is not start) == made
 
 
 def test_only_predictions_that_use_labels_do_without_such_searches():

@@ -4,6 +4,10 @@ A memory predicts a row by f and by the labels so far. Where targets change slow
 of what f does not: a search lowers the errors of f, and hardly those of the prediction. So targets
 of rows held out are also predicted by least squares on f there, a constant, and the labels and f of
 the two rows before. What a search gains is what is gained in the errors that this leaves.
+
+Rows held out at random have neighbours in time that were learned, so f predicts them better than
+the rows that come. Where classes come in long runs, or columns drift, f says little of the next
+rows, and the last label nearly all. So the last rows are predicted by those before them, too.
 """
 
 from __future__ import annotations
@@ -13,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from onkel.maps.landmarks.evidence import Landmarks
+from onkel.maps.landmarks.evidence import Landmarks, steps_of_sums, sums_in_steps
 from onkel.maps.landmarks.rational import kernel_columns
 from onkel.maps.landmarks.searched import Rows
 
@@ -23,8 +27,9 @@ N_BEFORE = 2
 STEPS = N_BEFORE + 1
 # Labels before tell something where they leave less than this share of f's squared errors.
 _TELLING = 0.9
-# Where they leave less than this share, no search is tried.
-_NEARLY_ALL = 0.2
+# Where they leave less than this share, no search is tried: of rows held out at random, and of the
+# last rows. There f's errors are larger, and those of a search would hardly be smaller.
+_NEARLY_ALL, _NEARLY_ALL_OF_LAST = 0.2, 0.1
 
 
 class Left(NamedTuple):
@@ -40,8 +45,13 @@ class Left(NamedTuple):
 
     @property
     def nearly_all(self) -> bool:
-        """Whether they tell nearly all."""
+        """Whether they tell nearly all of rows held out at random."""
         return self.left < _NEARLY_ALL * self.of_f
+
+    @property
+    def nearly_all_of_last(self) -> bool:
+        """Whether they tell nearly all of the last rows."""
+        return self.left < _NEARLY_ALL_OF_LAST * self.of_f
 
 
 def rows_before(held: np.ndarray) -> list[np.ndarray]:
@@ -63,3 +73,16 @@ def squares_left(at: Landmarks, alpha: np.ndarray, rows: list[Rows]) -> Generato
     b = np.array([float(np.vdot(a, y)) for a in columns])
     told = float(b @ np.linalg.lstsq(G, b, rcond=None)[0])
     return Left(float(np.sum((y - f) ** 2)), max(float(np.vdot(y, y)) - told, 0.0))
+
+
+def left_of_last(at: Landmarks, early: Rows, last: list[Rows]) -> Generator[bool, None, Left]:
+    """For the f that rows ``early`` give at a point; ``last`` as in :func:`squares_left`."""
+    sums = yield from sums_in_steps(at, *early.of_sums)
+    factor, _ = yield from sums.factor_in_steps(at.ridge)
+    yield True
+    return (yield from squares_left(at, sums.alpha(factor), last))
+
+
+def steps_of_last(n: int) -> int:
+    """Steps of :func:`left_of_last` with n early rows."""
+    return steps_of_sums(n) + 1 + STEPS

@@ -37,7 +37,13 @@ from onkel.annotations import DTypeLike
 from onkel.maps.landmarks.climb import CHECK_STEPS, Judged, climb, judged, steps_of_climb
 from onkel.maps.landmarks.evidence import Landmarks, Sums, steps_of_sums
 from onkel.maps.landmarks.fitted import Units
-from onkel.maps.landmarks.labels_before import N_BEFORE, rows_before, squares_left
+from onkel.maps.landmarks.labels_before import (
+    N_BEFORE,
+    left_of_last,
+    rows_before,
+    squares_left,
+    steps_of_last,
+)
 from onkel.maps.landmarks.labels_before import STEPS as STEPS_BEFORE
 from onkel.maps.landmarks.on_device import RowsOnDevice
 from onkel.maps.landmarks.searched import Rows, Searched, SearchedRows
@@ -146,6 +152,9 @@ def _some_rows(n: int, d: int) -> list[slice]:
     return [slice(a, min(a + rows, n)) for a in range(0, n, rows)]
 
 
+# A search of so many rows a landmark is dear: it is left out where the labels before tell nearly
+# all of the last rows. Without the first searches f would be so bad that other models begin.
+_DEAR = 6
 # Points at which a search may begin.
 _MOST_STARTS = 2
 # Rows per landmark from which on widths of each landmark's own are tried.
@@ -206,8 +215,15 @@ def improve(
     if least_gain:
         before: list[Rows] = []
         if labels_before:
-            numbers = rows_before(of.held[: len(small.rows.judging_weight)])
-            before = yield from _scaled(numbers, X, Y, weight, units, small.sums.K.dtype)
+            few, dtype = len(small.rows.judging_weight), small.sums.K.dtype
+            parts = X, Y, weight, units, dtype
+            if rows.n >= _DEAR * m:
+                last_rows = np.arange(len(X) - few, len(X))
+                early = learn.chosen(of.learned < last_rows[0]).first(small.rows.n, dtype)
+                known = yield from _scaled(rows_before(last_rows), *parts)
+                if (yield from left_of_last(small.begun.at, early, known)).nearly_all_of_last:
+                    return starts[0]
+            before = yield from _scaled(rows_before(of.held[:few]), *parts)
         if not (yield from _promises(small, tried, least_gain, small_doubt, before)):
             return starts[0]
     found = yield from _search(starts, rows, steps, tried, last)
@@ -230,8 +246,8 @@ def steps_of_search(n: int, d: int, m: int, own: bool, steps: int, last: bool = 
     # the small search begins in both precisions
     small = (len(climbs) + 1) * steps_of_climb(few, _SMALL_STEPS, _DECIDED)
     small += 2 * _steps_of_start(few)
-    # what the labels before tell, where it begins and where it ends
-    small += (N_BEFORE + 1) * len(_some_rows(_small_held_out(few), d))
+    # what the labels before tell of the last rows; of others, where it begins and where it ends
+    small += 2 * (N_BEFORE + 1) * len(_some_rows(_small_held_out(few), d)) + steps_of_last(few)
     small += 2 * STEPS_BEFORE + steps_of_sums(few) + 1
     # landmarks' own widths have a start of their own
     begun = (_MOST_STARTS + 1) * _steps_of_start(rows)

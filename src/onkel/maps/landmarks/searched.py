@@ -32,6 +32,10 @@ class Rows(NamedTuple):
             return np.empty((0, 1))
         return np.sqrt(self.weight)[:, None]
 
+    def chosen(self, rows: np.ndarray) -> Rows:
+        """These rows."""
+        return Rows(*(part[rows] for part in self))
+
     def first(self, n: int, dtype: DTypeLike) -> Rows:
         """The first n rows, in this precision."""
         return Rows(*(part[:n].astype(dtype, copy=False) for part in self))
