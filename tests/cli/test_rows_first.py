@@ -212,16 +212,28 @@ def test_events_that_cannot_all_be_in_time_overtake_labels(monkeypatch):
     assert [own and own["model_rows"] for own in first.take_all([_row(21), _row(22)])] == [21] * 2
 
 
-def test_cheap_labels_make_no_part_of_a_long_fit(monkeypatch, watch_steps):
-    """`rows_before_fit` rows at once are learned without a fit; the row after them has one."""
-    fits, refit = [], ExplicitModel.refit
-    watch_steps(lambda: fits.append(1))
-    monkeypatch.setattr(ExplicitModel, "refit", lambda own: (fits.append(1), refit(own))[1])
-    rng = np.random.default_rng(0)
+def _moving(rng):
+    """Values of which a challenger learns the second part."""
     X = rng.uniform(-1.0, 1.0, (2200, 3))
     X[1500:, 0] += 5.0
     y = np.sin(5.0 * X[:, 0]) * X[:, 1]
     y[1500:] += 10.0
+    return X, y
+
+
+def _remembered(rng):
+    """Values that stay for a while, of which a second model learns what memory does not know."""
+    X = rng.uniform(-1.0, 1.0, (2200, 3))
+    return X, np.repeat(rng.normal(size=22), 100) + np.sin(5.0 * X[:, 0])
+
+
+@pytest.mark.parametrize("values", [_moving, _remembered])
+def test_cheap_labels_make_no_part_of_a_long_fit(monkeypatch, watch_steps, values):
+    """`rows_before_fit` rows at once are learned without a fit; the row after them has one."""
+    fits, refit = [], ExplicitModel.refit
+    watch_steps(lambda: fits.append(1))
+    monkeypatch.setattr(ExplicitModel, "refit", lambda own: (fits.append(1), refit(own))[1])
+    X, y = values(np.random.default_rng(0))
     learner = onkel.make("okl", task="regression", n_components=30, random_state=0)
     start, dear = 0, 0
     while start < len(X):
@@ -232,7 +244,8 @@ def test_cheap_labels_make_no_part_of_a_long_fit(monkeypatch, watch_steps):
         assert not n or len(fits) == before
         start, dear = rows.stop, dear + (n == 0)
     # most of the rows that search or fit come one by one
-    assert 100 < dear < 1100
+    assert 100 < dear < 1600
+    assert (learner.memory_.second is not None) == (values is _remembered)
 
 
 def _process(path, *more):

@@ -242,6 +242,16 @@ class Remembering(Stateful):
 
     # ---- the rest ------------------------------------------------------------------------------
 
+    def rows_before_fit(self) -> float:
+        """As of the second model; before it, the rows until it may begin."""
+        if self.second is not None:
+            return float(self.second.rows_before_fit())
+        return self.gain.until_test if self._one_output else math.inf
+
+    def fit_ahead(self) -> bool:
+        """As of the second model."""
+        return self.second is not None and bool(self.second.fit_ahead())
+
     def add_class(self, position: int) -> None:
         """Make room for a class never seen; a second model, which is of two classes, is dropped."""
         self.memory.add_class(position)

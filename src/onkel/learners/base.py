@@ -163,14 +163,20 @@ class OnlineEstimator(BaseEstimator):
 
     def rows_before_fit(self) -> float:
         """Rows that can be learned before the next one that takes long: a part of a search, say."""
-        return self.model_.rows_before_fit() if self.__sklearn_is_fitted__() else 0.0
+        if not self.__sklearn_is_fitted__():
+            return 0.0
+        rows = self.model_.rows_before_fit()
+        return rows if self.memory_ is None else min(rows, self.memory_.rows_before_fit())
 
     def fit_ahead(self) -> bool:
         """Make a small part of a search before its rows come; False if there is none to make.
 
         For moments in which no row waits. The model will be the same, and learn some rows faster.
         """
-        return self.__sklearn_is_fitted__() and self.model_.fit_ahead()
+        if not self.__sklearn_is_fitted__():
+            return False
+        memory = self.memory_
+        return self.model_.fit_ahead() or (memory is not None and memory.fit_ahead())
 
     def rows_kept(self) -> np.ndarray:
         """How many rows ago each row came that is kept for a last fit: the last one, 1."""
