@@ -43,10 +43,9 @@ from onkel.numerics.in_steps import together
 _TOGETHER, _APART = 10.0, 30.0
 # That of the last is at least this: of very many columns a few may be far from the others.
 _LEAST_VARIANCE = 0.1
-#: how many fits compete, steps of each, and further steps of the best, at most. Few steps tell
-#: which prior is better: further ones mostly follow noise, above all of the prior that loses.
+#: how many fits compete, steps of each, and further steps of the best, at most
 N_FITS = 2
-STEPS = 8
+STEPS = 32
 MORE_STEPS = 16
 #: a fit ends at a step that gains less than this of log p: what smaller steps gain on the rows that
 #: are fitted is mostly lost on those that judge. Only the best widths are fitted on.
