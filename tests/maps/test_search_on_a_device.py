@@ -129,18 +129,17 @@ def test_in_float32_sums_and_gradient_are_right_to_its_digits(n, own, on_device)
 
 @pytest.mark.compiled
 def test_in_float32_and_after_a_last_fit_the_errors_are_alike(on_device):
-    # Float32 rounds otherwise there, and the search ends at other landmarks: rows changed by 1e-7
-    # move the error of one run by 15 % (a standard deviation), on either device. So means are
-    # compared.
-    logs = []
+    # Float32 rounds otherwise there, and the search ends at other landmarks. Without noise, rows
+    # changed by 1e-7 move the error of one run by half, on either device; with it by 3 % (a
+    # standard deviation). So means are compared, up to three standard errors: 3 · .034 √(2/3).
+    errors = []
     for seed in range(3):
         X = rows(2600, seed=seed).X
         y = np.sin(3.0 * X[:, 0]) * X[:, 1]
+        y += 0.3 * np.random.default_rng(seed).standard_normal(2600)
         for name in ("cpu", "cuda"):
             model = OnlineKernelRegressor(n_components=30, device=name).fit(X[:2100], y[:2100])
-            error = np.std(model.predict(X[2100:]) - y[2100:])
-            assert error < 0.25 * y.std()
-            logs.append(np.log(error))
-    here, there = np.reshape(logs, (3, 2)).mean(axis=0)
-    # three standard errors of the difference: 3 · .15 √(2/3)
-    assert abs(there - here) < 0.36
+            errors.append(np.std(model.predict(X[2100:]) - y[2100:]))
+    assert max(errors) < 1.15 * 0.3
+    here, there = np.log(errors).reshape(3, 2).mean(axis=0)
+    assert abs(there - here) < 0.083
