@@ -18,11 +18,13 @@ from threadpoolctl import threadpool_info, threadpool_limits
 from typer.testing import CliRunner
 
 import onkel
+from onkel import StreamModel
 from onkel.cli import app
 from onkel.cli.console import say_line
 from onkel.cli.guarded import Notices
 from onkel.cli.live import backlog
 from onkel.cli.live.arrivals import Arrivals
+from onkel.cli.live.metrics import Metrics
 from onkel.cli.live.options import LiveOptions
 from onkel.cli.live.pipe import Pipe
 from onkel.cli.signals import Interrupts
@@ -133,6 +135,35 @@ def test_saves_and_metrics_as_it_goes(tmp_path, capsys):
     _pipe(tmp_path, data, **how)
     report = json.loads(capsys.readouterr().err.splitlines()[-1])
     assert (report["rows"], report["labels"], report["waiting"]) == (40, 40, 0)
+
+
+@pytest.mark.parametrize(("rows", "n_lines"), [(0, 0), (30, 2), (50, 1)])
+def test_metrics_come_after_so_many_rows_and_at_the_end(tmp_path, capsys, rows, n_lines):
+    data = _lines(_row(t, y=float(t >= 20)) for t in range(40))
+    _pipe(tmp_path, data, metrics_every=0, metrics_rows=rows, as_json=True)
+    reports = [json.loads(line) for line in capsys.readouterr().err.splitlines()]
+    assert len(reports) == n_lines
+    assert all(report["rows"] >= min(rows, 40) for report in reports)
+
+
+def test_a_line_of_metrics_is_due_by_rows_or_by_time(tmp_path, capsys, monkeypatch):
+    now = [0.0]
+    monkeypatch.setattr("onkel.cli.live.metrics.time.monotonic", lambda: now[0])
+    options = LiveOptions(model=tmp_path / "m.onkel", metrics_every=60.0, metrics_rows=100)
+    metrics = Metrics(options, 1000)
+    assert metrics.are_wanted
+    assert not metrics.are_due(1099)
+    assert metrics.are_due(1100)
+    now[0] = 60.0
+    assert metrics.are_due(1001)
+    assert metrics.seconds_left() == 0.0
+    metrics.print(LiveModel(StreamModel(onkel.make("pa"))).report() | {"rows": 1050, "behind": 0})
+    assert not metrics.are_due(1149)
+    assert metrics.seconds_left() == 60.0
+    assert "1,050 rows" in capsys.readouterr().err
+    never = Metrics(LiveOptions(model=tmp_path / "m.onkel", metrics_every=0), 0)
+    assert not never.are_wanted
+    assert not never.are_due(10**9)
 
 
 def test_lines_that_came_together_are_saved_as_they_are_taken(tmp_path, monkeypatch):

@@ -7,10 +7,10 @@ from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from onkel.cli.console import as_json, say_line
+from onkel.cli.console import say_line
+from onkel.cli.live.metrics import Metrics
 from onkel.cli.live.opening import open_durable
 from onkel.cli.live.options import LiveOptions
-from onkel.cli.live.pipe import text_of
 from onkel.cli.signals import Interrupted, Interrupts
 from onkel.serve.saving import SaveClock
 
@@ -62,7 +62,6 @@ class _Standing:
     def __init__(self, options: LiveOptions, door: Door, interrupts: Interrupts) -> None:
         self._options, self._door, self._interrupts = options, door, interrupts
         self._clock = SaveClock(options.save_every, options.save_seconds)
-        self._printed_at = time.monotonic()
 
     def run(self) -> int:
         """Recover, then answer and learn until a signal comes; the exit status."""
@@ -70,6 +69,7 @@ class _Standing:
         folder = options.journal or Path(f"{options.model}.journal")
         with self._interrupts.held():
             self._model = open_durable(options, folder, self._recover)
+        self._metrics = Metrics(options, self._model.live.counts["rows"])
         with closing(self._model.journal):
             try:
                 while True:
@@ -80,8 +80,8 @@ class _Standing:
                 saved = self._save(_LAST_PATIENCE)
                 rows = self._model.live.model.n_rows
                 say_line(f"{signal.word}: {rows:,} rows learned")
-                if options.metrics_every:
-                    self._print_metrics()
+                if self._metrics.are_wanted:
+                    self._metrics.print(self._model.live.report())
                 return signal.status if saved else 1
 
     def _recover(self, model: DurableModel) -> int:
@@ -96,12 +96,11 @@ class _Standing:
 
     def _when_due(self) -> None:
         """Save, and print the metrics, if it is time."""
-        now, own = time.monotonic(), self._options
         if self._clock.is_due:
             self._save(_PATIENCE)
-        if own.metrics_every and now - self._printed_at >= own.metrics_every:
-            self._printed_at = now
-            self._print_metrics()
+        live = self._model.live
+        if self._metrics.are_due(live.counts["rows"]):
+            self._metrics.print(live.report())
 
     def _save(self, seconds: float) -> bool:
         """Save; a failure of the disk is reported, and the next time tries again."""
@@ -117,10 +116,6 @@ class _Standing:
             say_line(f"error: the model could not be saved: {error}; the journal has everything")
             return False
         return True
-
-    def _print_metrics(self) -> None:
-        report = self._model.live.report()
-        say_line(as_json(report) if self._options.as_json else text_of(report))
 
 
 def settings_of(path: Path) -> dict[str, Any]:

@@ -98,4 +98,8 @@ class LiveOptions(EventOptions):
     metrics_every: Annotated[
         float, of_run("Metrics on stderr; 0: none.", "--metrics-every", min=0, metavar="S")
     ] = 60.0
+    metrics_rows: Annotated[
+        int,
+        of_run("Metrics after so many rows, too; 0: never.", "--metrics-rows", min=0, metavar="N"),
+    ] = 0
     as_json: Annotated[bool, of_run("Metrics as JSON lines.", "--json")] = False

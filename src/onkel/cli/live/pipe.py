@@ -10,10 +10,11 @@ import time
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from onkel.cli.console import as_json, say_line
+from onkel.cli.console import say_line
 from onkel.cli.guarded import PIECE
 from onkel.cli.live.arrivals import Arrivals
 from onkel.cli.live.csv_lines import CsvLines
+from onkel.cli.live.metrics import Metrics
 from onkel.cli.live.options import LiveOptions
 from onkel.cli.live.rows_first import RowsFirst
 from onkel.cli.signals import Interrupts
@@ -64,7 +65,8 @@ class Pipe:
         self._clock = SaveClock(options.save_every, options.save_seconds)
         self._saving = BackgroundSave(options.model)
         self._broken = self._untaken = self._is_settled = False
-        self._flushed = self._printed_at = time.monotonic()
+        self._metrics = Metrics(options, model.counts["rows"])
+        self._flushed = time.monotonic()
 
     def run(self) -> int:
         """Run it; the exit status: 0, 1 if something could not be written, 128 + a signal."""
@@ -86,7 +88,7 @@ class Pipe:
             if self._rest:
                 say_line("the last line had not come to its end; it was neither answered nor "
                          "learned")  # fmt: skip
-        if self._options.metrics_every:
+        if self._metrics.are_wanted:
             self._print_metrics()
         if signal is not None:
             return signal.status
@@ -134,8 +136,7 @@ class Pipe:
         """Seconds until something is due."""
         # without an event nothing is to be saved, which is seen as often
         left = self._clock.seconds_left() or self._options.save_seconds
-        if self._options.metrics_every:
-            left = min(left, self._printed_at + self._options.metrics_every - time.monotonic())
+        left = min(left, self._metrics.seconds_left())
         if self._saving.is_running:
             left = min(left, _SAVED)
         return max(0.0, left)
@@ -176,7 +177,8 @@ class Pipe:
         for answer in answers:
             self._answer(answer)
             self._clock.add(1)
-            if self._clock.is_due or time.monotonic() - self._flushed > _FLUSH:
+            late = time.monotonic() - self._flushed > _FLUSH
+            if late or self._clock.is_due or self._metrics.are_due(self._model.counts["rows"]):
                 self._flush()
                 self._when_due()
         events.clear()
@@ -197,14 +199,12 @@ class Pipe:
     def _when_due(self) -> None:
         """Look what has come, save, and print the metrics, if it is time."""
         self._arrivals.look()
-        now, own = time.monotonic(), self._options
         if not self._is_settled and self._model.model.n_rows > _LOADED:
             self._is_settled = True
             gc.freeze()
         if self._saving.is_running or self._clock.is_due:
             self._begin_save()
-        if own.metrics_every and now - self._printed_at >= own.metrics_every:
-            self._printed_at = now
+        if self._metrics.are_due(self._model.counts["rows"]):
             self._print_metrics()
 
     def _begin_save(self) -> None:
@@ -238,8 +238,7 @@ class Pipe:
         return True
 
     def _print_metrics(self) -> None:
-        report = self._model.report() | {"behind": len(self._labels or ())}
-        say_line(as_json(report) if self._options.as_json else text_of(report))
+        self._metrics.print(self._model.report() | {"behind": len(self._labels or ())})
 
     def _flush(self) -> None:
         """Write the answers; with nobody left to read them, the run ends."""
@@ -270,29 +269,3 @@ class Pipe:
 def is_file(source: int) -> bool:
     """Whether a source is a file, all of whose rows are there: nobody waits for one answer."""
     return stat.S_ISREG(os.fstat(source).st_mode)
-
-
-def text_of(report: dict[str, Any]) -> str:
-    """The metrics as one line for people."""
-    from onkel.metrics import METRICS
-
-    def shown(values: dict[str, float]) -> str:
-        known = [f"{METRICS[k].title} {METRICS[k].format(v)}" for k, v in values.items()
-                 if k in METRICS]  # fmt: skip
-        coverage = values.get("coverage")
-        return ", ".join(known + ([] if coverage is None else [f"coverage {coverage:.1%}"]))
-
-    parts = [f"{report['rows']:,} rows", f"{report['labels']:,} labels"]
-    parts += [f"{report['waiting']:,} waiting"]
-    parts += [f"{report['behind']:,} labels behind"] if report["behind"] else []
-    if report["score"]:
-        parts += [shown(report["score"])]
-    if report["recent"]:
-        parts += [f"since the last line {shown(report['recent'])}"]
-    if report["skill"] is not None:
-        parts += [f"skill {report['skill']:.3f}"]
-    if report["alarms"]:
-        parts += [f"{len(report['alarms'])} alarms, the last at row {report['alarms'][-1]:,}"]
-    counts = ("unknown", "doubled", "late", "refused")
-    parts += [f"{report[name]:,} {name}" for name in counts if report[name]]
-    return "; ".join(parts)
