@@ -14,6 +14,7 @@ from onkel.cli.guarded import never_wait
 from onkel.cli.live.options import LiveOptions
 from onkel.numerics.threads import keep_one_blas_thread
 
+# Seconds after which a thread hands over to another that waits.
 _SWITCH = 0.0001
 
 
