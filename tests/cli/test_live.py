@@ -24,7 +24,7 @@ from onkel.cli.console import say_line
 from onkel.cli.guarded import Notices
 from onkel.cli.live import backlog
 from onkel.cli.live.arrivals import Arrivals
-from onkel.cli.live.metrics import Metrics
+from onkel.cli.live.metrics import Metrics, text_of
 from onkel.cli.live.options import LiveOptions
 from onkel.cli.live.pipe import Pipe
 from onkel.cli.signals import Interrupts
@@ -144,6 +144,15 @@ def test_metrics_come_after_so_many_rows_and_at_the_end(tmp_path, capsys, rows, 
     reports = [json.loads(line) for line in capsys.readouterr().err.splitlines()]
     assert len(reports) == n_lines
     assert all(report["rows"] >= min(rows, 40) for report in reports)
+
+
+@pytest.mark.parametrize(
+    ("more", "said"), [({}, False), ({"behind": 0}, False), ({"behind": 7}, True)]
+)
+def test_metrics_say_how_many_labels_are_behind_where_any_is(more, said):
+    """At a broker rows are taken in order, and reports do not count them."""
+    report = LiveModel(StreamModel(onkel.make("pa"))).report()
+    assert ("7 labels behind" in text_of(report | more)) is said
 
 
 def test_a_line_of_metrics_is_due_by_rows_or_by_time(tmp_path, capsys, monkeypatch):

@@ -56,7 +56,8 @@ def text_of(report: dict[str, Any]) -> str:
 
     parts = [f"{report['rows']:,} rows", f"{report['labels']:,} labels"]
     parts += [f"{report['waiting']:,} waiting"]
-    parts += [f"{report['behind']:,} labels behind"] if report["behind"] else []
+    # at a broker none is behind
+    parts += [f"{report['behind']:,} labels behind"] if report.get("behind") else []
     if report["score"]:
         parts += [shown(report["score"])]
     if report["recent"]:
