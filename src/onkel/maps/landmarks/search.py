@@ -300,8 +300,7 @@ def _search(
     if common and tried:
         owning = _owning(found)
         sums = yield from rows.sums(owning)
-        begins = yield from judged(owning, sums, rows)
-        if last or begins.error <= _NEAR * errors.sum():
+        if last or (yield from judged(owning, sums, rows)).error <= _NEAR * errors.sum():
             of = owning, rows, own_steps, sums
             own, own_errors = yield from climb(*of, least_gain=least_gain)
             if _better(own_errors, errors, doubt):
