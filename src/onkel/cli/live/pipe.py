@@ -177,8 +177,7 @@ class Pipe:
         for answer in answers:
             self._answer(answer)
             self._clock.add(1)
-            late = time.monotonic() - self._flushed > _FLUSH
-            if late or self._clock.is_due or self._metrics.are_due(self._model.counts["rows"]):
+            if self._clock.is_due or time.monotonic() - self._flushed > _FLUSH:
                 self._flush()
                 self._when_due()
         events.clear()
