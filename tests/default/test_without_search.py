@@ -43,6 +43,42 @@ def test_the_rows_kept_do_not_depend_on_the_blocks():
     np.testing.assert_array_equal(whole.y, whole.born)
 
 
+def test_small_whole_numbers_take_a_byte():
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 100, (1000, 8)).astype(float)
+    X[300:, 1] += 0.5
+    X[350, 2] = 500.0
+    whole, cut = kept(X, [], 8 * 1000), kept(X, [*range(1, 300), 349, 400, 705], 8 * 1000)
+    one_by_one = kept(X, range(1, 1000), 8 * 1000)
+    for other in (cut, one_by_one):
+        for name, value in whole.get_state().items():
+            np.testing.assert_array_equal(other.get_state()[name], value)
+    # a column that once was not small stays in float32
+    seen = X[whole.born]
+    np.testing.assert_array_equal(whole.rows()[0], seen)
+    assert np.flatnonzero(~whole.is_small).tolist() == [1, 2]
+    assert 0.7 * 571 < whole.count <= whole.size == 571
+    loaded = RowSample(8000, 8)
+    loaded.set_state(whole.get_state())
+    np.testing.assert_array_equal(loaded.rows()[0], seen)
+    whole.replace(np.array([0, 3]), np.column_stack([seen[:, 0] - 1.0, seen[:, 3] / 3.0]))
+    np.testing.assert_array_equal(whole.rows()[0][:, 0], X[whole.born, 0] - 1.0)
+    np.testing.assert_allclose(whole.rows()[0][:, 3], X[whole.born, 3] / 3.0, rtol=1e-6, atol=1e-6)
+    np.testing.assert_array_equal(whole.rows()[0][:, 4:], X[whole.born, 4:])
+
+
+def test_rows_of_a_file_in_which_no_column_was_small():
+    X = np.random.default_rng(0).integers(0, 3, (50, 3)).astype(float)
+    state = kept(X, [], 1000).get_state()
+    old = {name: state[name] for name in state if name not in ("small", "is_small")}
+    old["X"] = (X - X[0]).astype(np.float32)
+    sample = RowSample(1000, 3)
+    sample.set_state(old)
+    np.testing.assert_array_equal(sample.rows()[0], X)
+    sample.add(X, X[:, 0], np.ones(50))
+    assert sample.count <= sample.size == 1000 // 12
+
+
 def test_each_row_is_as_likely_as_any_other():
     sample = kept(np.zeros((40_000, 1)), [], 4 * 2000)
     parts = np.bincount(sample.born // 10_000, minlength=4)
@@ -55,7 +91,7 @@ def test_rows_of_no_weight_do_not_count():
     sample.add(X, X[:, 0], weight)
     for t in range(20):
         sample.add(X[t : t + 1], X[t], weight[t : t + 1])
-    np.testing.assert_array_equal(sample.X[:, 0], np.tile(np.arange(0.0, 20.0, 2.0), 2))
+    np.testing.assert_array_equal(sample.rows()[0][:, 0], np.tile(np.arange(0.0, 20.0, 2.0), 2))
     assert sample.seen == 20
 
 
@@ -72,10 +108,14 @@ def test_wider_rows_leave_room_for_fewer(monkeypatch):
     sample = kept(X, [], 8 * 300)
     assert sample.count == 300
     sample.add_columns(2)
-    assert sample.count <= 150
+    # two columns of zeros take a byte each
+    assert 150 < sample.count <= 240
     rows, y, _ = sample.rows()
     np.testing.assert_allclose(rows[:, :2], X[y.astype(int)], rtol=1e-6, atol=1e-6)
     assert not rows[:, 2:].any()
+    for _ in range(20):
+        sample.add(np.full((1, 4), 0.5), np.zeros(1), np.ones(1))
+    assert sample.count <= 150
     monkeypatch.setattr(row_sample, "_MOST_ROWS", 10)
     assert kept(X, [], 8 * 300).count <= 10
 
@@ -144,7 +184,7 @@ def test_rows_kept_get_new_classes_and_columns():
     model = OnlineKernelClassifier(n_components=40, speed="fast").partial_fit(X[:800, :2], y[:800])
     model.add_columns(1).partial_fit(X[800:], more[800:]).consolidate()
     sample = model.model_.current.sample
-    assert sample.X.shape[1] == 3
+    assert sample.rows()[0].shape[1] == 3
     assert set(np.unique(sample.y)) <= {0.0, 1.0, 2.0}
     assert np.mean(model.predict(X[800:]) == more[800:]) > 0.9
 

@@ -23,6 +23,7 @@ _CERTAIN = {
     "default/tree_loops.py:choose",  # whole numbers
     "default/calibration.py:_learn_many",  # P alone
     "default/cells.py:find_bins",  # whole numbers
+    "default/row_sample.py:put_row",  # whole numbers
     "explicit/reparameterized.py:_learn_widths",  # calls a loop
     "explicit/reparameterized.py:_share_slopes",  # shares alone
     "memory/value_loops.py:features",  # whole numbers
