@@ -52,6 +52,16 @@ def test_rows_never_seen_are_predicted_better(before, after):
     assert error(after) < 0.8 * error(before)
 
 
+@pytest.mark.slow
+@pytest.mark.compiled
+def test_targets_without_noise_are_predicted_without_error():
+    X = np.random.default_rng(0).uniform(size=(2500, 3))
+    y = np.sin(6.0 * X[:, 0]) * X[:, 1] + 0.3 * np.cos(5.0 * X[:, 2])
+    model = OnlineKernelRegressor(n_components=200, random_state=0).fit(X[:1500], y[:1500])
+    # a penalty of 1e-3 would leave .004
+    assert np.std(model.predict(X[1500:]) - y[1500:]) < 1e-3 * y.std()
+
+
 @pytest.mark.compiled
 def test_rows_are_left_out_of_what_cells_learn(after):
     X, y = rows(1900)
