@@ -16,8 +16,8 @@ from onkel.maps.landmarks.gradient import Gradient, steps_of_gradient
 from onkel.maps.landmarks.searched import Searched
 from onkel.numerics.in_steps import together
 
-# Factors of λ tried at every check. Targets without noise want a λ near 0; but float64 must still be
-# able to factor H, whose largest eigenvalue may be a million.
+# Factors of λ tried at every check. Targets without noise want a λ near 0; but float64 must still
+# be able to factor H, whose largest eigenvalue may be a million.
 _RIDGES = np.log([0.25, 0.5, 1.0, 2.0, 4.0])
 _RIDGE_RANGE = np.log([1e-6, 1e3])
 #: steps of a check
