@@ -84,8 +84,8 @@ class RowSample(RowStore):
             # without arrays of numbers
             t = self.seen
             self.seen += int(weight[0] > 0.0)
-            kept = self.seen > t and splitmix64_of(t) < self._limit
-            if kept and not self._append_row(X, y[0], weight[0], t):
+            one = self.seen > t and splitmix64_of(t) < self._limit
+            if one and not self._append_row(X, y[0], weight[0], t):
                 self._append(X, y, weight, np.array([t]))
             return
         used = np.flatnonzero(weight > 0.0)
