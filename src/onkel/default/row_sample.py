@@ -90,11 +90,11 @@ class RowSample(RowStore):
             return
         used = np.flatnonzero(weight > 0.0)
         born = self.seen + np.arange(len(used))
-        kept = self._below_limit(born)
+        drawn = self._below_limit(born)
         self.seen += len(used)
-        some = used[kept]
+        some = used[drawn]
         if len(some):
-            self._append(X[some], y[some], weight[some], born[kept])
+            self._append(X[some], y[some], weight[some], born[drawn])
 
     def _append_row(self, X: Matrix, y: float, weight: float, t: int) -> bool:
         """Add the one row of X where nothing else changes; returns whether it was added."""
