@@ -1,6 +1,7 @@
 """What the last fit gains on tables of numbers, beside LightGBM, CatBoost and an RBF SVM.
 
     python -m benchmarks.last_fit [NAME ...] [--rows 30000] [--orders 1] [--rivals] [--patience S]
+    python -m benchmarks.last_fit NAME ... --parts
 
 NAME: a file of the folder ONKEL_DATA. The first four fifths of its rows, in a seeded order, are
 learned, and the rest is predicted by the frozen model: mistakes in percent, or the RMSE, and CPU
@@ -11,6 +12,8 @@ standardised), each on one thread. Install ``catboost`` and ``lightgbm`` first. 
 than ``--patience`` CPU seconds for a set learns no other order of it. ``--kept FILE`` takes the
 rivals' numbers of an order from that file, and appends those that it lacks. Each order is told on
 the error stream, and the last line says on how many sets *after* is ahead of all three.
+``--parts``: in place of rivals the default's landmarks alone, without cells and trees, after a last
+fit of their own, and scikit-learn's boosted trees of one question each and of up to six.
 """
 
 from __future__ import annotations
@@ -79,8 +82,25 @@ def rivals(X: np.ndarray, y: np.ndarray, waits: list[bool]) -> Iterator[tuple[fl
         yield error(model.predict(X[end:]), y), seconds
 
 
+def parts(X: np.ndarray, y: np.ndarray, task: str) -> Iterator[tuple[float, float]]:
+    """Error and CPU seconds of landmarks alone, and of trees of one question and of up to six."""
+    from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
+
+    end = cut(len(y))
+    trees = (
+        HistGradientBoostingRegressor if task == "regression" else HistGradientBoostingClassifier
+    )
+    models = [make(DEFAULT, task, random_state=0, pairs=False)]
+    models += [trees(max_depth=depth, max_iter=200, random_state=0) for depth in (1, 6)]
+    for model in models:
+        began = time.process_time()
+        model.fit(X[:end], y[:end])
+        seconds = time.process_time() - began
+        yield error(model.predict(X[end:]), y), seconds
+
+
 def in_order(
-    name: str, seed: int, n_rows: int, waits: list[bool], kept: Path | None
+    name: str, seed: int, n_rows: int, waits: list[bool], kept: Path | None, in_parts: bool
 ) -> tuple[int, np.ndarray]:
     """Number of rows learned; errors and CPU seconds (2, n_models) of one order."""
     table = pq.read_table(folders()[0] / f"{name}.parquet")
@@ -92,6 +112,7 @@ def in_order(
     y = target[order].astype(np.float64 if numbers else str)
     X, task = X.astype(np.float64), "regression" if numbers else "classification"
     found = list(defaults(X, y, task))
+    found += parts(X, y, task) if in_parts else ()
     if waits:
         key = f"{name} {seed} {n_rows} "
         lines = kept.read_text().splitlines() if kept and kept.exists() else []
@@ -114,18 +135,21 @@ def main() -> None:
     parser.add_argument("names", nargs="*")
     parser.add_argument("--rows", type=int, default=N_ROWS)
     parser.add_argument("--orders", type=int, default=1)
-    parser.add_argument("--rivals", action="store_true", help="LightGBM, CatBoost and an SVM, too")
+    others = parser.add_mutually_exclusive_group()
+    others.add_argument("--rivals", action="store_true", help="LightGBM, CatBoost and an SVM, too")
+    others.add_argument("--parts", action="store_true", help="landmarks and trees, each alone")
     parser.add_argument("--kept", type=Path, help="file of the rivals' numbers")
     parser.add_argument("--patience", type=float, default=np.inf, help="seconds for a rival")
     options = parser.parse_args()
     one_core()
-    others = ("LightGBM", "CatBoost", "SVM") if options.rivals else ()
-    head("data", "rows", "before", "after", *others, "seconds")
+    names = ("LightGBM", "CatBoost", "SVM") if options.rivals else ()
+    alone = ("landmarks alone", "trees of one question", "of six") if options.parts else ()
+    head("data", "rows", "before", "after", *alone, *names, "seconds")
     ahead = []
     for name in options.names or DATA:
-        waits, orders = [True] * len(others), []
+        waits, orders = [True] * len(names), []
         for seed in range(options.orders):
-            n, found = in_order(name, seed, options.rows, waits, options.kept)
+            n, found = in_order(name, seed, options.rows, waits, options.kept, options.parts)
             orders.append(found)
             waits = [not seconds > options.patience for seconds in orders[0][1, 2:]]
         errors, seconds = np.nanmean(orders, axis=0)
