@@ -19,6 +19,7 @@ from onkel.maps.landmarks.labels_before import (
     steps_of_last,
 )
 from onkel.maps.landmarks.rational import kernel_columns
+from onkel.maps.landmarks.schedule import CHOICE_ROWS
 from onkel.maps.landmarks.searched import Rows
 from onkel.numerics.in_steps import finished
 
@@ -120,3 +121,12 @@ def test_the_second_model_needs_a_larger_gain():
     second = OnlineKernelRegressor(n_components=10)._make_second(3)
     assert second.map.least_gain > LearnedLandmarks().least_gain
     assert not second.map.labels_before
+
+
+def test_in_the_second_model_no_fits_of_widths_compete():
+    learner = OnlineKernelRegressor(n_components=10)
+    of_model, second = learner._new_map(3), learner._make_second(3)
+    assert of_model.chooses(CHOICE_ROWS)
+    assert not second.map.chooses(CHOICE_ROWS)
+    # nor in a model that takes its place
+    assert not second._begin_challenger().map.chooses(CHOICE_ROWS)
