@@ -542,11 +542,12 @@ def test_a_search_is_in_float64_where_wide_kernels_need_its_digits(width, exact,
 
 
 @pytest.mark.parametrize(("width", "exact"), [(0.4, False), (0.01, True)])
-@pytest.mark.parametrize("doubt", [0.0, 1e6])
-def test_a_search_in_float64_must_gain_standard_errors(width, exact, doubt, searched, monkeypatch):
+@pytest.mark.parametrize(("doubt", "times"), [(0.0, 1.0), (1e6, 1.0), (0.0, 1e9)])
+def test_a_search_in_float64_must_gain_more(width, exact, doubt, times, searched, monkeypatch):
     monkeypatch.setattr(search_module, "_EXACT_DOUBT", doubt)
+    monkeypatch.setattr(search_module, "_EXACT_TIMES", times)
     start, found = search_of_a_smooth_target(width, least_gain=1e-9)
-    left_out = exact and doubt > 0.0
+    left_out = exact and (doubt, times) != (0.0, 1.0)
     assert (found is start) is left_out
     assert len(searched) == (not left_out)
 

@@ -82,7 +82,7 @@ class _OnlineKernel(OverMap):
         '"balanced": a search of 12 steps at 1 024, 2 048, '
         "..., 32 768 rows, with 24 more for widths of the landmarks' own; fewer steps at 65 536 "
         "and 131 072. A search is left out where a small one gains less than 2 % of the squared "
-        "errors. "
+        "errors, or 4 % where only float64 will do. "
         '"accurate": 42 steps. A number ≥ 0: as "balanced", but all searches together take at most '
         'so many times the multiplications of learning; "balanced" itself takes at most 16 times, '
         "at half of the time each.",

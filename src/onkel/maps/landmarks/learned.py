@@ -94,7 +94,7 @@ class LearnedLandmarks(FitSchedule):
         rows have doubled. The default of 500 landmarks takes at most 15.
     least_gain : float, default=0.02
         A search is made where a small one gains this share ≥ 0 of the squared errors of rows held
-        out. 0: no small search is made first.
+        out; twice this share where only float64 will do. 0: no small search is made first.
     labels_before : bool, default=False
         Whether rows come in the order of time, and the labels before are known and used when a row
         is predicted: what they tell is then no gain of a search

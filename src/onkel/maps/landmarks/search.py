@@ -21,8 +21,8 @@ known when a row is predicted, what they tell is no gain
 Products take half of the time in float32. Under wide kernels its digits do not suffice:
 similarities are near 1, and smooth targets lie in their small differences. So some rows held out
 are predicted in both precisions. Where the errors differ by more than rounding may cost, all is
-done in float64. That takes twice as long, so the small search must then gain a standard error, too,
-and ends early where it gains nothing.
+done in float64. That takes twice as long, so the small search must then gain twice as much, and a
+standard error, and ends early where it gains nothing.
 """
 
 from __future__ import annotations
@@ -62,8 +62,9 @@ _DTYPE, _EXACT, _OFF = np.float32, np.float64, 0.003
 # Widths of landmarks' own are not tried where they begin with errors so many times as large: in a
 # small search, and in a whole one that is not the last.
 _FAR, _NEAR = 1.25, 1.06
-# A small search in float64 must gain so many standard errors, as the whole one takes twice as long.
-_EXACT_DOUBT = 1.0
+# A whole search in float64 takes twice as long. So a small one must gain twice the share of squared
+# errors, and so many standard errors.
+_EXACT_TIMES, _EXACT_DOUBT = 2.0, 1.0
 
 
 class Split(NamedTuple):
@@ -197,7 +198,7 @@ def improve(
     with the smallest squared error on the other fifth, which is held out. ``last``: no other search
     follows, and some landmarks are drawn anew at its end. ``of``: the rows held out, where ``rng``
     does not choose them. Where a small search gains less than the share ``least_gain`` of the
-    squared errors, the first of ``starts`` is returned; with ``labels_before`` what the labels of
+    squared errors, in float64 twice that, the first of ``starts`` is returned; with ``labels_before`` what the labels of
     the rows before tell is no gain. ``device``: where products over all rows are made, other than
     in the processor. It is a generator, in about :func:`steps_of_search` steps.
     """
@@ -211,7 +212,7 @@ def improve(
     small_doubt = 0.0
     if abs(small.begun.error - exact.begun.error) > _OFF * exact.begun.error:
         small, rows = exact, rows.few(len(learn.X), len(judge.X), m, _EXACT)
-        small_doubt = _EXACT_DOUBT
+        small_doubt, least_gain = _EXACT_DOUBT, _EXACT_TIMES * least_gain
     if least_gain:
         before: list[Rows] = []
         if labels_before:
