@@ -421,9 +421,10 @@ def gains_asked_of_climbs(monkeypatch, rows, last):
     """The least gain that a search asked of each of its climbs, and of how many axes widths had."""
     asked, usual = [], search_module.climb
 
-    def kept(at, *args, **more):
+    def kept(start, *args, **more):
+        at = start if isinstance(start, ev.Landmarks) else start.at
         asked.append((at.log_width.ndim, more.get("least_gain", 0.0)))
-        return usual(at, *args, **more)
+        return usual(start, *args, **more)
 
     monkeypatch.setattr(search_module, "climb", kept)
     at = ev.Landmarks(rows[0][:20], np.full(4, np.log(0.2)), np.log(0.01))

@@ -106,7 +106,7 @@ class _Adam:
 
 
 def climb(
-    at: Landmarks,
+    start: Landmarks | Judged,
     rows: Searched,
     steps: int,
     sums: Sums | None = None,
@@ -117,11 +117,13 @@ def climb(
 ) -> Generator[bool, None, tuple[Landmarks, np.ndarray]]:
     """The best point on the way, and its squared errors (n,) on the rows held out.
 
-    ``sums``: those of the first point, if known. The climb ends at a check after which these errors
-    are all that is wanted: where ``decided`` of them is true. It also ends where their sum will
-    hardly get below ``to_beat``, or where it has not fallen by the share ``least_gain`` since the
-    last check.
+    ``start``: the first point, judged where that is known; ``sums``: those of this point, if known.
+    The climb ends at a check after which these errors are all that is wanted: where ``decided`` of
+    them is true. It also ends where their sum will hardly get below ``to_beat``, or where it has
+    not fallen by the share ``least_gain`` since the last check.
     """
+    known = start if isinstance(start, Judged) else None
+    at = start if isinstance(start, Landmarks) else start.at
     best, errors, best_error, best_step = at, np.empty(0), np.inf, 0
     before: list[float] = []
     adam, size = _Adam(), 1.0
@@ -131,7 +133,8 @@ def climb(
         yield True
         factor = None
         if step % check_every == 0 or step == steps:
-            at, squares, error, factor = yield from judged(at, sums, rows)
+            now = known or (yield from judged(at, sums, rows))
+            (at, squares, error, factor), known = now, None
             before.append(min(error, best_error))
             gained = before[-1 - _PATIENCE] - before[-1] if len(before) > _PATIENCE else np.inf
             if before[-1] - _MAY_GAIN * gained > to_beat:
@@ -160,8 +163,8 @@ def climb(
 
 
 def steps_of_climb(n: int, steps: int, check_every: int = _CHECK_EVERY) -> int:
-    """Steps of :func:`climb` on n rows, at most."""
+    """Steps of :func:`climb` on n rows from a point that is judged, at most."""
     # each with the step that follows it
     of_sums, of_gradient = steps_of_sums(n) + 1, steps_of_gradient(n) + 1
-    checks = -(-steps // check_every) + 1
+    checks = -(-steps // check_every)
     return checks * CHECK_STEPS + (steps + 1) * of_sums + steps * of_gradient

@@ -198,9 +198,10 @@ def improve(
     with the smallest squared error on the other fifth, which is held out. ``last``: no other search
     follows, and some landmarks are drawn anew at its end. ``of``: the rows held out, where ``rng``
     does not choose them. Where a small search gains less than the share ``least_gain`` of the
-    squared errors, in float64 twice that, the first of ``starts`` is returned; with ``labels_before`` what the labels of
-    the rows before tell is no gain. ``device``: where products over all rows are made, other than
-    in the processor. It is a generator, in about :func:`steps_of_search` steps.
+    squared errors, in float64 twice that, the first of ``starts`` is returned; with
+    ``labels_before`` what the labels of the rows before tell is no gain. ``device``: where products
+    over all rows are made, other than in the processor. It is a generator, in about
+    :func:`steps_of_search` steps.
     """
     of = of or split(len(X), rng)
     judge, learn = yield from drawn(of, X, Y, weight, units)
@@ -244,16 +245,17 @@ def steps_of_search(n: int, d: int, m: int, own: bool, steps: int, last: bool = 
     climbs = [own_steps] if own else [steps, own_steps] if _tries_own(n, m, last) else [steps]
     rows = rows_to_learn(n)
     few = _small_rows(rows)
-    # the small search begins in both precisions
+    # the small search begins in both precisions, and with landmarks' own widths
     small = (len(climbs) + 1) * steps_of_climb(few, _SMALL_STEPS, _DECIDED)
-    small += 2 * _steps_of_start(few)
+    small += 3 * _steps_of_start(few)
     # what the labels before tell of the last rows; of others, where it begins and where it ends
     small += 2 * (N_BEFORE + 1) * len(_some_rows(_small_held_out(few), d)) + steps_of_last(few)
     small += 2 * STEPS_BEFORE + steps_of_sums(few) + 1
     # landmarks' own widths have a start of their own
     begun = (_MOST_STARTS + 1) * _steps_of_start(rows)
     if last:
-        begun += _steps_of_start(rows)
+        # before and after some are drawn anew
+        begun += 2 * _steps_of_start(rows)
         climbs.append(_steps_again(steps))
     of_all = small + begun + sum(steps_of_climb(rows, each) for each in climbs)
     return steps_of_drawing(n, d) + of_all
@@ -291,18 +293,19 @@ def _search(
         sums = yield from rows.sums(start)
         begun.append((yield from judged(start, sums, rows)))
     best = min(begun, key=lambda start: start.error)
-    at, common = best.at, best.at.log_width.ndim == 1
+    common = best.at.log_width.ndim == 1
     # those of the start before are overwritten
     known = sums if best is begun[-1] else None
     least = 0.0 if common else least_gain
     found, errors = yield from climb(
-        at, rows, steps if common else own_steps, known, least_gain=least
+        best, rows, steps if common else own_steps, known, least_gain=least
     )
     if common and tried:
         owning = _owning(found)
         sums = yield from rows.sums(owning)
-        if last or (yield from judged(owning, sums, rows)).error <= _NEAR * errors.sum():
-            of = owning, rows, own_steps, sums
+        begins = yield from judged(owning, sums, rows)
+        if last or begins.error <= _NEAR * errors.sum():
+            of = begins, rows, own_steps, sums
             own, own_errors = yield from climb(*of, least_gain=least_gain)
             if _better(own_errors, errors, doubt):
                 return own
@@ -400,12 +403,13 @@ def _promises(
         # where steps are dear, those that have gained nothing are not followed by others
         return gains(errors) or (doubt > 0.0 and bool(errors.sum() >= begun.errors.sum()))
 
-    found, errors = yield from climb(begun.at, few, _SMALL_STEPS, sums, _DECIDED, decided)
+    found, errors = yield from climb(begun, few, _SMALL_STEPS, sums, _DECIDED, decided)
     if begun.at.log_width.ndim == 1 and tried and not gains(errors):
         owning = _owning(found)
         sums = yield from few.sums(owning)
-        if (yield from judged(owning, sums, few)).error <= _FAR * begun.error:
-            found, errors = yield from climb(owning, few, _SMALL_STEPS, sums, _DECIDED, decided)
+        begins = yield from judged(owning, sums, few)
+        if begins.error <= _FAR * begun.error:
+            found, errors = yield from climb(begins, few, _SMALL_STEPS, sums, _DECIDED, decided)
     if left is None or not left.telling or not gains(errors):
         return gains(errors)
     sums = yield from few.sums(found)
