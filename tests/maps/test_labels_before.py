@@ -123,10 +123,11 @@ def test_the_second_model_needs_a_larger_gain():
     assert not second.map.labels_before
 
 
-def test_in_the_second_model_no_fits_of_widths_compete():
-    learner = OnlineKernelRegressor(n_components=10)
-    of_model, second = learner._new_map(3), learner._make_second(3)
-    assert of_model.chooses(CHOICE_ROWS)
-    assert not second.map.chooses(CHOICE_ROWS)
-    # nor in a model that takes its place
-    assert not second._begin_challenger().map.chooses(CHOICE_ROWS)
+def test_in_the_second_model_fits_of_widths_compete_only_where_no_search_follows():
+    for speed, compete in (("balanced", False), ("fast", True)):
+        learner = OnlineKernelRegressor(n_components=10, speed=speed)
+        of_model, second = learner._new_map(3), learner._make_second(3)
+        assert of_model.chooses(CHOICE_ROWS)
+        assert second.map.chooses(CHOICE_ROWS) is compete
+        # also in a model that takes its place
+        assert second._begin_challenger().map.chooses(CHOICE_ROWS) is compete

@@ -192,8 +192,9 @@ class _OnlineKernel(OverMap):
         assert isinstance(feature_map, LearnedLandmarks)
         # its targets are what the labels so far have left
         feature_map.labels_before, feature_map.least_gain = False, LEAST_GAIN_OF_SECOND
-        # which is little, and hardly ever shows that widths of columns differ
-        feature_map.spare_work()
+        if feature_map.search_steps:
+            # which is little to choose by, and searches find widths, too
+            feature_map.spare_work()
         return self._make_model(d, rule, Loss.SQUARED, 0.0, 1, CorrectedModel, feature_map)
 
 
