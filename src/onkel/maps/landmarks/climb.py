@@ -16,10 +16,9 @@ from onkel.maps.landmarks.gradient import Gradient, steps_of_gradient
 from onkel.maps.landmarks.searched import Searched
 from onkel.numerics.in_steps import together
 
-# Factors of λ tried at every check. Targets without noise want a λ near 0; but float64 must still
-# be able to factor H, whose largest eigenvalue may be a million.
+# Factors of λ tried at every check, and the largest λ.
 _RIDGES = np.log([0.25, 0.5, 1.0, 2.0, 4.0])
-_RIDGE_RANGE = np.log([1e-6, 1e3])
+_MOST_RIDGE = 1e3
 #: steps of a check
 CHECK_STEPS = 1 + len(_RIDGES)
 
@@ -38,7 +37,7 @@ def judged(at: Landmarks, sums: Sums, rows: Searched) -> Generator[bool, None, J
     K = rows.judging(at)
     yield True
     best, failing = None, 0
-    ridges = np.clip(at.log_ridge + _RIDGES, *_RIDGE_RANGE)[::-1]
+    ridges = np.clip(at.log_ridge + _RIDGES, *np.log([rows.least_ridge, _MOST_RIDGE]))[::-1]
     for i in range(0, len(ridges), 2):
         pair = [at._replace(log_ridge=float(ridge)) for ridge in ridges[i : i + 2]]
         found = yield from together([_tried(there, sums, rows, K, failing) for there in pair])

@@ -48,7 +48,7 @@ N_FITS = 2
 STEPS = 32
 MORE_STEPS = 16
 #: a fit ends at a step that gains less than this of log p: what smaller steps gain on the rows that
-#: are fitted is mostly lost on those that judge. Only the best widths are fitted on, in float64.
+#: are fitted is mostly lost on those that judge. Only the best widths are fitted on.
 ROUGHLY = 0.5
 # X, Y and weight.
 _Rows = tuple[np.ndarray, np.ndarray, np.ndarray]
@@ -86,7 +86,7 @@ def best_widths(
     starts = [(prior_mean(len(tells)), _TOGETHER), (_start(tells), apart)]
     yield True
     fits = [
-        widths_in_steps(*of, of_columns(start, groups), STEPS, groups, apart, ROUGHLY, np.float32)
+        widths_in_steps(*of, of_columns(start, groups), STEPS, groups, apart, ROUGHLY)
         for start, apart in starts
     ]
     candidates = [found, *(yield from together(fits))]

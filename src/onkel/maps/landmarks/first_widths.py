@@ -25,7 +25,6 @@ from typing import Any
 
 import numpy as np
 
-from onkel.annotations import DTypeLike
 from onkel.maps.landmarks.rational import chain, kernel_columns, through_distances
 from onkel.numerics.in_steps import paused
 from onkel.numerics.linalg import cholesky_upper, inverse_in_place, inverse_of_factor
@@ -41,8 +40,6 @@ _RIDGE, _RIDGE_STD = 0.3, 1.0
 CONSTANT = 10.0
 _RANGE = 4.0
 _LEAST_ERROR = 1e-12
-# Noise λ/weight at which float32 suffices for a rough fit.
-_LEAST_NOISE, _MOST_NOISE = 0.03, 1e6
 # The search ends at a step that gains less than this share of the objective.
 _LEAST_GAIN = 1e-4
 #: ... or at one that gains less than this of log p, where more is not worth its time
@@ -60,7 +57,6 @@ def first_widths(
     groups: np.ndarray,
     apart: float = TOGETHER,
     enough: float = 0.0,
-    dtype: DTypeLike = np.float64,
     pause: Callable[[], None] | None = None,
 ) -> np.ndarray:
     """The best (log w, log λ) for scaled rows X (n, d) and targets Y (n, C).
@@ -68,8 +64,7 @@ def first_widths(
     Up to ``steps`` steps of L-BFGS-B from ``start``; the prior variance of a column's own part is
     ``apart``/d. The columns of a group (:mod:`onkel.maps.landmarks.indicators`) count as one, and
     share their width. A step that gains less than ``enough`` of the objective is the last.
-    ``dtype``: float32 suffices for a rough fit, and takes a third less time. ``pause`` is called in
-    each gradient.
+    ``pause`` is called in each gradient.
     """
     sizes = np.bincount(groups)
     middle = prior_mean(len(sizes))
@@ -81,7 +76,7 @@ def first_widths(
 
     def at(theta: np.ndarray) -> tuple[float, np.ndarray]:
         nonlocal last
-        found = objective(theta, X, Y, weight, groups, apart, dtype, pause)
+        found = objective(theta, X, Y, weight, groups, apart, pause)
         last = found[0] if last is None else last
         return found
 
@@ -118,10 +113,9 @@ def widths_in_steps(
     groups: np.ndarray,
     apart: float = TOGETHER,
     enough: float = 0.0,
-    dtype: DTypeLike = np.float64,
 ) -> Generator[bool, None, np.ndarray]:
     """As :func:`first_widths`, in about :func:`steps_of_widths` steps."""
-    of = X, Y, weight, start, steps, groups, apart, enough, dtype
+    of = X, Y, weight, start, steps, groups, apart, enough
     return paused(lambda pause: first_widths(*of, pause))
 
 
@@ -148,53 +142,40 @@ def objective(
     weight: np.ndarray,
     groups: np.ndarray,
     apart: float = TOGETHER,
-    dtype: DTypeLike = np.float64,
     pause: Callable[[], None] | None = None,
 ) -> tuple[float, np.ndarray]:
-    """The objective at θ = (log w, log λ) of the groups of columns, and its gradient.
-
-    With float32 as ``dtype`` it is off by less than 0.01; where that is not sure, it is in float64.
-    """
+    """The objective at θ = (log w, log λ) of the groups of columns, and its gradient."""
     pause = pause or _go_on
     pause()
     n, width, ridge = len(X), np.exp(theta[:-1])[groups], math.exp(theta[-1])
-    noise = ridge / weight
-    dtype = dtype if _suits_float32(noise) else np.float64
     # the same memory for all evaluations: to clear new pages takes as long as to compute
-    K, G, root = (scratch(f"widths: {name}", (n, n), dtype) for name in ("K", "G", "root"))
+    K, G, root = (scratch(f"widths: {name}", (n, n), np.float64) for name in ("K", "G", "root"))
     few, product = (scratch(f"widths: {name}", (n, n), np.float32) for name in ("few", "product"))
-    scaled = X.astype(dtype, copy=False)
-    kernel_columns(scaled, scaled, width, out=K)
-    G = inverse_with_constant(K, noise, G, root)
+    kernel_columns(X, X, width, out=K)
+    G = inverse_with_constant(K, ridge / weight, G, root)
     pause()
-    own = np.diag(G).astype(np.float64)
-    alpha = (G @ Y.astype(dtype, copy=False)).astype(np.float64)
+    own = np.diag(G).copy()
+    alpha = G @ Y
     left_out = alpha / own[:, None]
     error = float(np.sum(weight @ left_out**2)) + _LEAST_ERROR * Y.size
     value = 0.5 * n * math.log(error / Y.size)
     u = weight[:, None] * left_out / own[:, None]
-    Gu = (G @ u.astype(dtype, copy=False)).astype(np.float64)
+    Gu = G @ u
     # float32 suffices for a gradient; a matrix times its own transpose is half the work
     by = np.sqrt(np.sum(u * left_out, axis=1))
     largest = float(own.max() * by.max()) or 1.0
-    np.multiply(G, (by / largest).astype(dtype, copy=False), out=few, casting="same_kind")
+    np.multiply(G, by / largest, out=few, casting="same_kind")
     np.matmul(few, few.T, out=product)
-    of_M = np.multiply(product, largest**2, out=G, dtype=dtype)
-    left, right = (np.hstack(sides).astype(dtype) for sides in ([Gu, alpha], [alpha, Gu]))
-    of_M -= np.matmul(0.5 * left, right.T, out=root)
+    of_M = np.multiply(product, largest**2, out=G, dtype=np.float64)
+    of_M -= np.matmul(0.5 * np.hstack([Gu, alpha]), np.hstack([alpha, Gu]).T, out=root)
     pause()
     scale = n / error
     of_ridge = scale * ridge * float(np.sum(np.diag(of_M) / weight))
     chain(of_M, K)
-    of_width = scale * through_distances(of_M, scaled, X, width)[1]
+    of_width = scale * through_distances(of_M, X, X, width)[1]
     prior, of_prior = _prior(theta, apart)
     of_groups = np.bincount(groups, of_width)
     return value + prior, np.append(of_groups, of_ridge) + of_prior
-
-
-def _suits_float32(noise: np.ndarray) -> bool:
-    """Whether float32 has digits enough for an inverse with this noise."""
-    return bool(noise.min() >= _LEAST_NOISE and noise.max() <= _MOST_NOISE)
 
 
 def predicted_by(

@@ -16,7 +16,7 @@ from onkel.annotations import DTypeLike
 from onkel.maps.landmarks.evidence import Landmarks, Sums, groups, penalty_of
 from onkel.maps.landmarks.gradient import Gradient, solved_at, with_penalty
 from onkel.maps.landmarks.rational import ThroughDistances
-from onkel.maps.landmarks.searched import Rows
+from onkel.maps.landmarks.searched import LEAST_RIDGE, Rows
 from onkel.numerics.devices import Device
 
 
@@ -39,8 +39,11 @@ def similarities(X: Any, S: np.ndarray, w: np.ndarray, device: Device) -> Any:
 class RowsOnDevice:
     """As :class:`onkel.maps.landmarks.searched.SearchedRows`, on a device."""
 
-    def __init__(self, learn: Rows, judge: Rows, device: Device) -> None:
+    def __init__(
+        self, learn: Rows, judge: Rows, device: Device, least_ridge: float = LEAST_RIDGE
+    ) -> None:
         self._learn, self._judge, self._device = learn, judge, device
+        self.least_ridge: float = least_ridge
         self.n: int = len(learn.X)
         self.judging_weight: np.ndarray = judge.weight
         self._dtype = learn.X.dtype
@@ -53,7 +56,7 @@ class RowsOnDevice:
 
     def few(self, learn: int, judge: int, m: int, dtype: DTypeLike) -> RowsOnDevice:
         learn_from, judge_by = self._learn.first(learn, dtype), self._judge.first(judge, dtype)
-        return RowsOnDevice(learn_from, judge_by, self._device)
+        return RowsOnDevice(learn_from, judge_by, self._device, self.least_ridge)
 
     def sums(self, at: Landmarks) -> Generator[bool, None, Sums]:
         m, w, take = len(at.S), np.exp(at.log_width), self._device.take

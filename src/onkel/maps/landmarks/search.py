@@ -46,7 +46,7 @@ from onkel.maps.landmarks.labels_before import (
 )
 from onkel.maps.landmarks.labels_before import STEPS as STEPS_BEFORE
 from onkel.maps.landmarks.on_device import RowsOnDevice
-from onkel.maps.landmarks.searched import Rows, Searched, SearchedRows
+from onkel.maps.landmarks.searched import LEAST_RIDGE, Rows, Searched, SearchedRows
 from onkel.numerics.devices import Device
 from onkel.numerics.in_steps import finished
 from onkel.numerics.linalg import inverse_of_factor
@@ -158,6 +158,9 @@ def _some_rows(n: int, d: int) -> list[slice]:
 _DEAR = 6
 # Points at which a search may begin.
 _MOST_STARTS = 2
+# The least λ of the last search: targets without noise want one near 0; but float64 must still be
+# able to factor H, whose largest eigenvalue may be a million.
+_LEAST_RIDGE_AT_LAST = 1e-6
 # Rows per landmark from which on widths of each landmark's own are tried.
 _OWN_FROM = 15
 # The same in the last search, and by how many standard errors they must then be better.
@@ -206,7 +209,12 @@ def improve(
     of = of or split(len(X), rng)
     judge, learn = yield from drawn(of, X, Y, weight, units)
     m = len(starts[0].S)
-    rows = RowsOnDevice(learn, judge, device) if device else SearchedRows(learn, judge, m)
+    least = _LEAST_RIDGE_AT_LAST if last else LEAST_RIDGE
+    rows = (
+        RowsOnDevice(learn, judge, device, least)
+        if device
+        else SearchedRows(learn, judge, m, least)
+    )
     tried = _tries_own(len(X), m, last)
     small = yield from _small(starts[0], rows, _DTYPE)
     exact = yield from _small(starts[0], rows, _EXACT)

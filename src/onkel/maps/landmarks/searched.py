@@ -17,6 +17,10 @@ from onkel.maps.landmarks.evidence import Landmarks, Sums, sums_in_steps
 from onkel.maps.landmarks.gradient import Gradient, gradient_in_steps
 from onkel.maps.landmarks.rational import kernel_columns
 
+#: the least λ of a search: while rows come, the next ones are less like those that are held out at
+#: random than these are like the others, and a smaller λ would trust the others too far
+LEAST_RIDGE = 1e-3
+
 
 class Rows(NamedTuple):
     """X (n, d), Y (n, C), weight (n,)."""
@@ -57,6 +61,10 @@ class Searched(Protocol):
     def judging_weight(self) -> np.ndarray:
         """Weights (k,) of the rows held out."""
 
+    @property
+    def least_ridge(self) -> float:
+        """The least λ that is tried."""
+
     def few(self, learn: int, judge: int, m: int, dtype: DTypeLike) -> Self:
         """The first so many rows, for m landmarks, in this precision."""
 
@@ -84,8 +92,9 @@ class Searched(Protocol):
 class SearchedRows:
     """The rows of a search in the main memory, for m landmarks."""
 
-    def __init__(self, learn: Rows, judge: Rows, m: int) -> None:
+    def __init__(self, learn: Rows, judge: Rows, m: int, least_ridge: float = LEAST_RIDGE) -> None:
         self._learn, self._judge = learn, judge
+        self.least_ridge: float = least_ridge
         self._of_sums = learn.of_sums
         self._room = np.empty((len(learn.X), m), learn.X.dtype)
 
@@ -98,7 +107,8 @@ class SearchedRows:
         return self._judge.weight
 
     def few(self, learn: int, judge: int, m: int, dtype: DTypeLike) -> SearchedRows:
-        return SearchedRows(self._learn.first(learn, dtype), self._judge.first(judge, dtype), m)
+        learn_from, judge_by = self._learn.first(learn, dtype), self._judge.first(judge, dtype)
+        return SearchedRows(learn_from, judge_by, m, self.least_ridge)
 
     def sums(self, at: Landmarks) -> Generator[bool, None, Sums]:
         return sums_in_steps(at, *self._of_sums, self._room)
