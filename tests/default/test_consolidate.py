@@ -52,6 +52,18 @@ def test_rows_never_seen_are_predicted_better(before, after):
     assert error(after) < 0.8 * error(before)
 
 
+def test_few_rows_get_widths_that_all_of_them_chose():
+    X = np.random.default_rng(0).uniform(-1.0, 1.0, (1700, 20))
+    y = np.sin(3.0 * X[:, 0]) * X[:, 1]
+    before = learner(n_components=500, pairs=False).partial_fit(X[:700], y[:700])
+    after = copy.deepcopy(before).consolidate()
+
+    def error(model):
+        return np.std(model.predict(X[700:]) - y[700:])
+
+    assert error(after) < 0.7 * error(before)
+
+
 @pytest.mark.slow
 @pytest.mark.compiled
 def test_targets_without_noise_are_predicted_without_error():

@@ -179,10 +179,10 @@ class CorrectedModel(ExplicitModel):
     # ---- the last fit --------------------------------------------------------------------------
 
     def consolidate(self) -> None:
-        searched = self.fits_last()
         super().consolidate()
         if self.warmup is None:
             return
+        searched = self.map.searches_last(self.warmup.count)  # type: ignore[attr-defined]
         X, y, weight = self.warmup.rows()
         Y, n_landmarks = targets_of(y, self.n_outputs), self._n_landmarks
         rng = np.random.default_rng([self.seed, len(X), 2])

@@ -45,8 +45,10 @@ from onkel.state import Part
 
 # Fewer rows say nothing about widths.
 _FEWEST_ROWS = 8
-# Steps for widths that start from the prior.
-_STEPS = 40
+# Steps for widths that start from the prior, and of the last fit where no search was made.
+_STEPS, _LAST_STEPS = 40, 32
+# With so many rows beyond the first 512 these can judge widths.
+_FEWEST_JUDGING = 64
 # So many rows that no search has seen suffice to tell how good its landmarks are.
 _ENOUGH_UNSEEN = 100
 # A column matters if its width is this share of the largest; those that tell nothing have far less.
@@ -279,15 +281,40 @@ class LearnedLandmarks(FitSchedule):
         return at._replace(S=U[rows])
 
     def fits_last(self, n: int) -> bool:
-        return self.search_steps > 0 and self._taught and n >= self._first_search
+        return self.search_steps > 0 and self._taught and n >= FEW_ROWS + _FEWEST_JUDGING
+
+    def searches_last(self, n: int) -> bool:
+        """Whether the last fit to n rows is a search; where they are few, it is one of widths."""
+        return self.fits_last(n) and n >= self._first_search
 
     def fit_last(
         self, X: np.ndarray, Y: np.ndarray, weight: np.ndarray
     ) -> Generator[float, None, bool]:
-        n, d = X.shape
-        own, steps = self._fitted.at.log_width.ndim == 2, self._steps_at_last(n)
-        most = n_steps(n, d) + steps_of_search(n, d, self.n_components, own, steps, last=True)
+        (n, d), at = X.shape, self._fitted.at
+        most = n_steps(n, d)
+        if not self.searches_last(n):
+            most += 1 + steps_of_best() + steps_of_widths(_LAST_STEPS)
+            return (yield from in_shares(self._fit_last_widths(X, Y, weight), most))
+        own, steps = at.log_width.ndim == 2, self._steps_at_last(n)
+        most += steps_of_search(n, d, self.n_components, own, steps, last=True)
         return (yield from in_shares(self._search_last(X, Y, weight), most))
+
+    def _fit_last_widths(
+        self, X: np.ndarray, Y: np.ndarray, weight: np.ndarray
+    ) -> Generator[bool, None, bool]:
+        """Other widths than those of 512 rows: of a prior that competes, or fitted to all rows."""
+        units, groups = (yield from Units.in_steps(X)), groups_of(X)
+        V, few = self._standardised(Y, weight), slice(0, CHOICE_ROWS)
+        at = self._fitted.in_units(units, None)
+        S, found = units(X[: self.n_components]), np.append(at.log_width, at.log_ridge)
+        yield True
+        of, best = (units(X[few]), V[few], weight[few]), found
+        if len(X) < CHOICE_ROWS:
+            best = yield from best_widths(*of, found, FEW_ROWS, groups)
+        if best is found:
+            best = yield from widths_in_steps(*of, found, _LAST_STEPS, groups, TOGETHER, ENOUGH)
+        self._fitted = FittedLandmarks(units, Landmarks(S, best[:-1], best[-1]))
+        return True
 
     def _search_last(
         self, X: np.ndarray, Y: np.ndarray, weight: np.ndarray

@@ -201,6 +201,7 @@ class FitSchedule(FeatureMap):
 
     def work_of_last_fit(self, n: int) -> int:
         if not self.search_steps or n < self._first_search:
+            # a fit of widths to few rows takes a second
             return 0
         steps = self._steps_at_last(n)
         return n * self.work_of_row() + work_of_search(n, self.n_components, steps, last=True)
