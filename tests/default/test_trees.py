@@ -17,7 +17,7 @@ from onkel.default.tree_loops import MORE, SQUARED, TWO, slopes
 from onkel.default.tree_part import TreePart, share_of_classes
 from onkel.errors import MergeError
 from onkel.maps.landmarks import learned
-from onkel.maps.landmarks.search import split
+from onkel.maps.landmarks.drawn_rows import split
 from onkel.numerics.arrays import targets_of
 from onkel.numerics.in_steps import finished
 

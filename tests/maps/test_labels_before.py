@@ -7,7 +7,7 @@ import pytest
 
 from onkel import OnlineKernelClassifier, OnlineKernelRegressor
 from onkel.maps import LearnedLandmarks
-from onkel.maps.landmarks import search
+from onkel.maps.landmarks import small_search
 from onkel.maps.landmarks.evidence import Landmarks
 from onkel.maps.landmarks.fitted import TailCurves, Units
 from onkel.maps.landmarks.labels_before import (
@@ -20,6 +20,7 @@ from onkel.maps.landmarks.labels_before import (
 )
 from onkel.maps.landmarks.rational import kernel_columns
 from onkel.maps.landmarks.schedule import CHOICE_ROWS
+from onkel.maps.landmarks.search import improve
 from onkel.maps.landmarks.searched import Rows
 from onkel.numerics.in_steps import finished
 
@@ -92,15 +93,15 @@ def test_a_dear_search_waits_where_the_labels_before_tell_the_last_rows(
         yield True
         return Left(1.0, share)
 
-    monkeypatch.setattr(search, "left_of_last", told)
-    monkeypatch.setattr(search, "_DEAR", dear)
+    monkeypatch.setattr(small_search, "left_of_last", told)
+    monkeypatch.setattr(small_search, "_DEAR", dear)
     X, y = of_time(2048, False)
     X -= X.min() - 1.0
     X[-409:] *= -1.0
     units = Units(TailCurves(*np.zeros((2, 3))), np.zeros(3), np.ones(3))
     start, rng = Landmarks(X[:20], np.full(3, -1.0), 0.0), np.random.default_rng(0)
     of = X, y[:, None], np.ones(2048), 12, rng, units, False, None, 0.02, True
-    found = finished(search.improve([start], *of))
+    found = finished(improve([start], *of))
     assert (found is not start) == made
 
 

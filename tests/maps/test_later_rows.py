@@ -7,8 +7,8 @@ import pytest
 
 from onkel.maps import LearnedLandmarks
 from onkel.maps.landmarks import later_rows
+from onkel.maps.landmarks.drawn_rows import Split
 from onkel.maps.landmarks.later_rows import later, with_best_penalty
-from onkel.maps.landmarks.search import Split
 from onkel.numerics.in_steps import finished
 
 pytestmark = pytest.mark.compiled

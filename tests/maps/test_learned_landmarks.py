@@ -12,19 +12,14 @@ from onkel.maps import LearnedLandmarks
 from onkel.maps.landmarks import evidence as ev
 from onkel.maps.landmarks import first_widths as first_widths_module
 from onkel.maps.landmarks import search as search_module
+from onkel.maps.landmarks import small_search
 from onkel.maps.landmarks.climb import climb, judged
+from onkel.maps.landmarks.drawn_rows import drawn, split, steps_of_drawing
 from onkel.maps.landmarks.first_widths import first_widths, objective, prior_mean
 from onkel.maps.landmarks.fitted import TailCurves, Units
 from onkel.maps.landmarks.gradient import gradient
 from onkel.maps.landmarks.rational import kernel_columns
-from onkel.maps.landmarks.search import (
-    drawn,
-    improve,
-    split,
-    steps_of_drawing,
-    steps_of_search,
-    work_of_search,
-)
+from onkel.maps.landmarks.search import improve, steps_of_search, work_of_search
 from onkel.maps.landmarks.searched import Rows, SearchedRows
 from onkel.numerics.in_steps import finished
 from onkel.numerics.linalg import inverse_in_place
@@ -214,7 +209,7 @@ def test_rows_are_drawn_in_parts_and_each_but_once(monkeypatch):
     X, Y, weight = toy(1000)
     units, of = finished(Units.in_steps(X)), split(1000, np.random.default_rng(0))
     whole = finished(drawn(of, X, Y, weight, units))
-    monkeypatch.setattr("onkel.maps.landmarks.search._NUMBERS", 400)
+    monkeypatch.setattr("onkel.maps.landmarks.drawn_rows._NUMBERS", 400)
     work = drawn(of, X, Y, weight, units)
     assert len(list(work)) == steps_of_drawing(1000, 4) == 10
     parts = finished(drawn(of, X, Y, weight, units))
@@ -503,8 +498,8 @@ def test_a_small_search_sees_half_of_many_rows(n, least, some, monkeypatch):
         return few(rows, learn, judge, m, dtype)
 
     monkeypatch.setattr(SearchedRows, "few", noted)
-    monkeypatch.setattr(search_module, "_SMALL_ROWS", least)
-    monkeypatch.setattr(search_module, "_SMALL_HELD_OUT", 5)
+    monkeypatch.setattr(small_search, "_FEWEST", least)
+    monkeypatch.setattr(small_search, "_FEWEST_HELD_OUT", 5)
     at = [ev.Landmarks(X[:10], np.full(4, np.log(0.4)), np.log(0.01))]
     finished(improve(at, X, Y, weight, 2, np.random.default_rng(0), without_units()))
     assert set(seen) == {(some, some // 4)}

@@ -92,7 +92,7 @@ def test_a_climb_ends_at_the_same_point(on_device):
 def test_learners_of_both_devices_predict_alike(learner, on_device, monkeypatch):
     # steps magnify rounding: that of float32 ends at other landmarks, and that of float64 is 1e-6
     # after two searches; here is one
-    monkeypatch.setattr("onkel.maps.landmarks.search._DTYPE", np.float64)
+    monkeypatch.setattr("onkel.maps.landmarks.drawn_rows._ROUGH", np.float64)
     X = rows(2600).X
     y = np.sin(3.0 * X[:, 0]) * X[:, 1]
     if learner is OnlineKernelClassifier:

@@ -6,6 +6,7 @@ to the targets.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Generator
 from typing import Any, NamedTuple
 
@@ -19,8 +20,8 @@ from onkel.numerics.in_steps import together
 # Factors of λ tried at every check, and the largest λ.
 _RIDGES = np.log([0.25, 0.5, 1.0, 2.0, 4.0])
 _MOST_RIDGE = 1e3
-#: steps of a check
-CHECK_STEPS = 1 + len(_RIDGES)
+# Steps of a check.
+_CHECK_STEPS = 1 + len(_RIDGES)
 
 
 class Judged(NamedTuple):
@@ -57,6 +58,17 @@ def _tried(
     squares, weight = rows.squares(K, sums.alpha(factor)), rows.judging_weight
     yield True
     return Judged(at, squares * weight, float(squares @ weight), factor), failing
+
+
+def steps_of_start(n: int) -> int:
+    """Steps in which a point is judged, with its sums of n rows."""
+    return _CHECK_STEPS + steps_of_sums(n)
+
+
+def better(errors: np.ndarray, others: np.ndarray, doubt: float) -> bool:
+    """Whether errors are smaller than the others by so many standard errors of their difference."""
+    gains = others - errors
+    return bool(gains.sum() > doubt * math.sqrt(len(gains)) * gains.std())
 
 
 # Steps between two checks on the held-out rows. After two checks without improvement the search
@@ -166,4 +178,4 @@ def steps_of_climb(n: int, steps: int, check_every: int = _CHECK_EVERY) -> int:
     # each with the step that follows it
     of_sums, of_gradient = steps_of_sums(n) + 1, steps_of_gradient(n) + 1
     checks = -(-steps // check_every)
-    return checks * CHECK_STEPS + (steps + 1) * of_sums + steps * of_gradient
+    return checks * _CHECK_STEPS + (steps + 1) * of_sums + steps * of_gradient

@@ -19,6 +19,7 @@ Source: Seeger, Williams & Lawrence 2003 (the projected process); Snelson & Ghah
 
 from __future__ import annotations
 
+import math
 from collections.abc import Generator
 from functools import partial
 from itertools import pairwise
@@ -31,6 +32,8 @@ from onkel.maps.landmarks.rational import KernelColumns, kernel_columns
 from onkel.numerics.linalg import add_gram, cholesky_in_steps
 from onkel.numerics.threads import side_by_side
 
+# The λ that landmarks with widths of their own begin with.
+_OWN_RIDGE = 0.1
 #: added to the diagonal of κ(S, S): landmarks may coincide
 JITTER = 1e-7
 #: rows whose derivatives are computed at once, so that they stay in the second-level cache
@@ -56,6 +59,11 @@ class Landmarks(NamedTuple):
     def ridge(self) -> float:
         """λ."""
         return float(np.exp(self.log_ridge))
+
+    def owning(self) -> Landmarks:
+        """The same point, from which each landmark may have widths of its own."""
+        log_widths = np.tile(self.log_width, (len(self.S), 1))
+        return Landmarks(self.S, log_widths, math.log(_OWN_RIDGE))
 
 
 class Sums(NamedTuple):

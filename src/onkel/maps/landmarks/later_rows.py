@@ -15,9 +15,9 @@ from collections.abc import Generator
 
 import numpy as np
 
+from onkel.maps.landmarks.drawn_rows import Split, drawn
 from onkel.maps.landmarks.evidence import Landmarks
 from onkel.maps.landmarks.fitted import Units
-from onkel.maps.landmarks.search import Split, drawn
 from onkel.maps.landmarks.searched import SearchedRows
 from onkel.numerics.in_steps import finished
 

@@ -13,6 +13,7 @@ from sklearn.utils.multiclass import type_of_target
 from onkel.annotations import ArrayLike, DTypeLike, Matrix, MatrixLike, Out, Seed
 from onkel.fields import Fields, Flag, Whole
 from onkel.maps.landmarks.competing_widths import best_widths, steps_of_best
+from onkel.maps.landmarks.drawn_rows import Split, predict_held_out, split
 from onkel.maps.landmarks.evidence import Landmarks
 from onkel.maps.landmarks.first_landmarks import STEPS as STEPS_OF_CHOICE
 from onkel.maps.landmarks.first_landmarks import best_rows
@@ -29,13 +30,7 @@ from onkel.maps.landmarks.fitted import FittedLandmarks, Units, n_steps
 from onkel.maps.landmarks.indicators import groups_of
 from onkel.maps.landmarks.later_rows import with_best_penalty
 from onkel.maps.landmarks.schedule import CHOICE_ROWS, FEW_ROWS, FEW_STEPS, FitSchedule
-from onkel.maps.landmarks.search import (
-    Split,
-    improve,
-    predict_held_out,
-    split,
-    steps_of_search,
-)
+from onkel.maps.landmarks.search import improve, steps_of_search
 from onkel.numerics.arrays import as_dense
 from onkel.numerics.devices import DEVICES, device_named
 from onkel.numerics.in_steps import finished, in_shares

@@ -1,0 +1,149 @@
+"""Whether a search would gain anything: a small one says.
+
+A search takes several times as long as learning its rows, and on many streams it gains nothing. How
+much the last one gained does not tell how much the next one will. A small search does: a few steps
+of every other landmark on some of the rows. It takes less than a tenth of the time. Where the
+labels before are known when a row is predicted, what they tell is no gain
+(:mod:`onkel.maps.landmarks.labels_before`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from typing import NamedTuple
+
+import numpy as np
+
+from onkel.annotations import DTypeLike
+from onkel.maps.landmarks.climb import Judged, better, climb, judged, steps_of_climb, steps_of_start
+from onkel.maps.landmarks.drawn_rows import Split, parts_of, scaled
+from onkel.maps.landmarks.evidence import Landmarks, Sums, steps_of_sums
+from onkel.maps.landmarks.fitted import Units
+from onkel.maps.landmarks.labels_before import (
+    N_BEFORE,
+    left_of_last,
+    rows_before,
+    squares_left,
+    steps_of_last,
+)
+from onkel.maps.landmarks.labels_before import STEPS as STEPS_BEFORE
+from onkel.maps.landmarks.searched import Rows, Searched
+
+# One landmark and one row in so many, at least so many rows to learn from and to be judged by, and
+# its steps.
+_ONE_IN, _FEWEST, _FEWEST_HELD_OUT, _STEPS = 2, 4096, 1024, 8
+# After so many steps it may already be decided.
+_DECIDED = 4
+# Widths of landmarks' own are not tried where they begin with errors so many times as large.
+_FAR = 1.25
+# A search of so many rows a landmark is dear: it is left out where the labels before tell nearly
+# all of the last rows. Without the first searches f would be so bad that other models begin.
+_DEAR = 6
+
+
+class SmallSearch(NamedTuple):
+    """A small search: its rows, their sums where it begins, and that point."""
+
+    rows: Searched
+    sums: Sums
+    begun: Judged
+
+
+def _rows_of(n: int) -> int:
+    """Rows of a small search among n: what well-placed landmarks still gain shows on many only."""
+    return min(n, max(n // _ONE_IN, _FEWEST))
+
+
+def _held_out_of(some: int) -> int:
+    return max(_FEWEST_HELD_OUT, some // 4)
+
+
+def begin_small(
+    at: Landmarks, rows: Searched, dtype: DTypeLike
+) -> Generator[bool, None, SmallSearch]:
+    """The small search from every other landmark of ``at``, in this precision."""
+    width = at.log_width if at.log_width.ndim == 1 else at.log_width[::_ONE_IN]
+    at = at._replace(S=at.S[::_ONE_IN], log_width=width)
+    some = _rows_of(rows.n)
+    few = rows.few(some, _held_out_of(some), len(at.S), dtype)
+    sums = yield from few.sums(at)
+    return SmallSearch(few, sums, (yield from judged(at, sums, few)))
+
+
+def promises(
+    small: SmallSearch,
+    least_gain: float,
+    doubt: float,
+    m: int,
+    tried: bool,
+    of: Split,
+    learn: Rows,
+    in_time: tuple[np.ndarray, np.ndarray, np.ndarray, Units] | None,
+) -> Generator[bool, None, bool]:
+    """Whether a search of m landmarks is worth its time.
+
+    The small one must gain the share ``least_gain`` of the squared errors on rows held out, and
+    ``doubt`` standard errors. ``tried``: the whole search also tries landmarks' own widths. ``of``:
+    which rows are held out; ``learn``: the others. ``in_time``: X, Y, weight and units of all rows,
+    where they came in the order of time and the labels before are known: what these tell is then no
+    gain.
+    """
+    before: list[Rows] = []
+    if in_time:
+        few, dtype, n = len(small.rows.judging_weight), small.sums.K.dtype, len(in_time[0])
+        if len(learn.X) >= _DEAR * m:
+            last_rows = np.arange(n - few, n)
+            early = learn.chosen(of.learned < last_rows[0]).first(small.rows.n, dtype)
+            known = yield from scaled(rows_before(last_rows), *in_time, dtype)
+            if (yield from left_of_last(small.begun.at, early, known)).nearly_all_of_last:
+                return False
+        before = yield from scaled(rows_before(of.held[:few]), *in_time, dtype)
+    return (yield from _gains_enough(small, tried, least_gain, doubt, before))
+
+
+def _gains_enough(
+    small: SmallSearch, tried: bool, least_gain: float, doubt: float, before: list[Rows]
+) -> Generator[bool, None, bool]:
+    """Whether a small search gains this share of the squared errors on rows held out.
+
+    It must also gain ``doubt`` standard errors. ``before``: those rows and the ones before them,
+    where labels that are known do not count as gained.
+    """
+    few, sums, begun = small
+    left = None
+    if before:
+        left = yield from squares_left(begun.at, sums.alpha(begun.factor), before)
+        if left.nearly_all:
+            return False
+
+    def gains(errors: np.ndarray) -> bool:
+        enough = bool(errors.sum() <= (1.0 - least_gain) * begun.errors.sum())
+        return enough and better(errors, begun.errors, doubt)
+
+    def decided(errors: np.ndarray) -> bool:
+        # where steps are dear, those that have gained nothing are not followed by others
+        return gains(errors) or (doubt > 0.0 and bool(errors.sum() >= begun.errors.sum()))
+
+    found, errors = yield from climb(begun, few, _STEPS, sums, _DECIDED, decided)
+    if begun.at.log_width.ndim == 1 and tried and not gains(errors):
+        owning = found.owning()
+        sums = yield from few.sums(owning)
+        begins = yield from judged(owning, sums, few)
+        if begins.error <= _FAR * begun.error:
+            found, errors = yield from climb(begins, few, _STEPS, sums, _DECIDED, decided)
+    if left is None or not left.telling or not gains(errors):
+        return gains(errors)
+    sums = yield from few.sums(found)
+    factor, _ = yield from sums.factor_in_steps(found.ridge)
+    then = yield from squares_left(found, sums.alpha(factor), before)
+    return left.left - then.left >= least_gain * left.of_f
+
+
+def steps_of_small(n: int, d: int, n_climbs: int) -> int:
+    """Steps of a small search on n rows of d columns to learn from, and of what labels tell."""
+    few = _rows_of(n)
+    # it begins in both precisions, and with landmarks' own widths
+    steps = (n_climbs + 1) * steps_of_climb(few, _STEPS, _DECIDED) + 3 * steps_of_start(few)
+    # what the labels before tell of the last rows; of others, where it begins and where it ends
+    steps += 2 * (N_BEFORE + 1) * len(parts_of(_held_out_of(few), d)) + steps_of_last(few)
+    return steps + 2 * STEPS_BEFORE + steps_of_sums(few) + 1
