@@ -151,7 +151,7 @@ def main() -> None:
         for seed in range(options.orders):
             n, found = in_order(name, seed, options.rows, waits, options.kept, options.parts)
             orders.append(found)
-            waits = [not seconds > options.patience for seconds in orders[0][1, 2:]]
+            waits = [not seconds > options.patience for seconds in orders[0][1, 2 : 2 + len(names)]]
         errors, seconds = np.nanmean(orders, axis=0)
         cells = (f"{value:.4g}" for value in errors)
         line(name, f"{n:,}", *cells, ", ".join(f"{value:.0f}" for value in seconds))

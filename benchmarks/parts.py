@@ -20,6 +20,7 @@ from onkel import StreamModel, algorithms, make, prequential
 from onkel.datasets import info
 from onkel.evaluation.result import PrequentialResult
 from onkel.maps.landmarks.fitted import TailCurves
+from onkel.numerics.in_steps import finished
 
 DATA = (
     "german", "spambase", "dna", "satimage", "usps", "letter", "shuttle", "a9a", "cod-rna",
@@ -53,7 +54,7 @@ def main() -> None:
     head("data", "rows", "default", without, "", "heavy", "straight", "", "seconds", without)
     for name in DATA:
         X, y = shuffled(name, N_ROWS, scaling="none", dtype="float32")
-        task, heavy = info(name).task, int((TailCurves.of(X).spread > 0.0).sum())
+        task, heavy = info(name).task, int((finished(TailCurves.in_steps(X)).spread > 0.0).sum())
         default, no_pairs = run(X, y, task), run(X, y, task, pairs=False)
         curves = ["", ""]
         if heavy:

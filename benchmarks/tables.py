@@ -2,6 +2,7 @@
 
     python -m benchmarks.tables FOLDER [NAME ...] [--speed balanced] [--categories both] [--rivals]
     python -m benchmarks.tables FOLDER --learner krls --categories kernel
+    python -m benchmarks.tables FOLDER NAME --seed 1
 
 FOLDER holds ``NAME.csv.gz`` and ``SOURCES.json``, which names the target of each. Each file is
 learned in one pass, by the path of ``onkel learn FILE --target y``; the diamonds, which are sorted
@@ -20,6 +21,8 @@ columns out: what text costs in rows a second. ``kernel`` is for a learner that 
 columns, such as ``krls``: two different values of a column are equally far apart, however rare they
 are (a kernel of categories, a factor for each column whose values differ); with ``slots`` a rare
 value is farther from the others.
+
+``--seed``: of the learner; the order of the diamonds stays.
 
 ``--rivals``: CatBoost and LightGBM with their defaults and native categories, beside the default:
 each on one thread, learned from the first four fifths in the same order. They get what their users
@@ -96,7 +99,7 @@ class Measured(NamedTuple):
 
 
 def measured(
-    path: Path, target: str, learner: str, speed: str, categories: str = "both"
+    path: Path, target: str, learner: str, speed: str, categories: str, seed: int
 ) -> Measured:
     """Learn a table in one pass; a copy is frozen after the first four fifths."""
     from onkel.cli.arguments import choose_task
@@ -120,7 +123,7 @@ def measured(
             params = {"speed": speed} if learner == "okl" else {}
             estimator = make_estimator(learner, task, params)
             if "random_state" in estimator.get_params():
-                estimator.set_params(random_state=SEED)
+                estimator.set_params(random_state=seed)
             model = StreamModel(estimator, encoder=stream.encoder)
             if categories.startswith("kernel"):
                 model._statistics.scaler = EquallyFar(stream.encoder)
@@ -204,6 +207,7 @@ def main() -> None:
     parser.add_argument("--learner", default="okl")
     parser.add_argument("--speed", default="balanced")
     parser.add_argument("--categories", default="both", choices=list(CATEGORIES))
+    parser.add_argument("--seed", type=int, default=SEED)
     parser.add_argument("--rivals", action="store_true", help="CatBoost and LightGBM, too")
     options = parser.parse_args()
     one_core()
@@ -214,7 +218,8 @@ def main() -> None:
     )
     for name in options.names or targets:
         path, target = options.folder / f"{name}.csv.gz", targets[name]
-        own = measured(path, target, options.learner, options.speed, options.categories)
+        how = options.learner, options.speed, options.categories, options.seed
+        own = measured(path, target, *how)
         seconds = (f"{value:.2g}" for value in own.seconds)
         cells = [f"{own.prequential:.4g}", f"{own.frozen:.4g}", *seconds]
         for rival in rivals(path, target) if others else ():
