@@ -355,9 +355,10 @@ class OnlineEstimator(BaseEstimator):
         8 000 rows stands on the landmarks of 4 096. This searches once more, in 48 steps, over all
         rows that are still kept: all of the first 131 072, fewer where they take more than 64 MB.
         From 8 rows a landmark on each landmark gets widths of its own where held-out rows are
-        clearly better for it. Then the rows are learned again, and trees are grown beside the
-        landmarks where rows held out are predicted better for it, from 256 rows on. ``fit`` and the
-        end of ``onkel learn`` do this by themselves.
+        clearly better for it. From 576 to 1 023 rows, which no search has seen, it fits the widths
+        of the columns to all of them. Then the rows are learned again, and trees are grown beside
+        the landmarks where rows held out are predicted better for it, from 256 rows on. ``fit`` and
+        the end of ``onkel learn`` do this by themselves.
 
         Use it after ``partial_fit``, when no rows will come for a while: it takes about as long as
         all searches before. The model goes on learning afterwards, and searches again when it is
