@@ -209,11 +209,12 @@ class RowSample(RowStore):
 
     def check_state(self, state: State, sizes: Sizes) -> None:
         born, small = state["born"], state.get("is_small", np.zeros(len(self.origin), bool))
-        fits = sizes["wide"] == np.count_nonzero(~small)
-        require(fits, f"X: has {sizes['wide']} columns, not {np.count_nonzero(~small)}")
-        fits = sizes.get("small", 0) == np.count_nonzero(small)
-        require(fits, f"small: has {sizes.get('small', 0)} columns, not {np.count_nonzero(small)}")
-        size = int(self._sizes(np.count_nonzero(small)))
+        n_small = int(np.count_nonzero(small))
+        wanted = {"X": ("wide", len(small) - n_small), "small": ("small", n_small)}
+        for name, (columns, n) in wanted.items():
+            there = sizes.get(columns, 0)
+            require(there == n, f"{name}: has {there} columns, not {n}")
+        size = int(self._sizes(n_small))
         require(sizes["n"] <= size, f"X: holds {sizes['n']} rows, more than {size}")
         fine = not len(born) or (born[-1] < state["seen"] and (np.diff(born) > 0).all())
         require(fine, "born: must be the numbers of rows so far, in order")

@@ -21,12 +21,12 @@ Source: z is the self-normalised sum of de la Peña, Lai & Shao 2009; the compet
 
 from __future__ import annotations
 
-import math
 from collections.abc import Generator
 
 import numpy as np
 from scipy.special import ndtri
 
+from onkel.maps.landmarks.climb import better
 from onkel.maps.landmarks.first_widths import (
     ENOUGH,
     of_columns,
@@ -94,8 +94,7 @@ def best_widths(
     for theta in candidates:
         errors.append((yield from _judged(theta, of, rows)))
     best = int(np.argmin([error.sum() for error in errors]))
-    gains = errors[0] - errors[best]
-    if gains.sum() <= _STANDARD_ERRORS * math.sqrt(len(gains)) * gains.std():
+    if not better(errors[best], errors[0], _STANDARD_ERRORS):
         return found
     apart = starts[best - 1][1]
     fitted_on = yield from widths_in_steps(*of, candidates[best], MORE_STEPS, groups, apart, ENOUGH)

@@ -256,9 +256,9 @@ class FittedLandmarks(Stateful):
         K0 = penalty_of(self.at.S, np.exp(self.at.log_width))
         return np.asarray(self.at.ridge * block_diag(K0, _CONSTANT))
 
-    def in_units(self, units: Units, first: Landmarks | None) -> Landmarks:
-        """The same in other units; with the landmarks of ``first``, where it is given."""
-        S = units(self.landmarks) if first is None else first.S
+    def in_units(self, units: Units, S: np.ndarray | None = None) -> Landmarks:
+        """The same in other units; with the landmarks S, in those, where they are given."""
+        S = units(self.landmarks) if S is None else S
         log_width = self.at.log_width + self.units.log_finer(units)
         return Landmarks(S, log_width, self.at.log_ridge)
 

@@ -15,6 +15,7 @@ from collections.abc import Generator
 
 import numpy as np
 
+from onkel.maps.landmarks.climb import better
 from onkel.maps.landmarks.drawn_rows import Split, drawn
 from onkel.maps.landmarks.evidence import Landmarks
 from onkel.maps.landmarks.fitted import Units
@@ -55,7 +56,6 @@ def with_best_penalty(
             factor = finished(sums.factor_in_steps(one.ridge))[0]
             found.append(rows.squares(K, sums.alpha(factor)) * judge.weight)
         yield False
-    gains = [np.concatenate(errors[0]) - np.concatenate(found) for found in errors]
-    best = int(np.argmax([gain.sum() for gain in gains]))
-    doubt = _DOUBT * np.sqrt(len(gains[best])) * gains[best].std()
-    return tried[best] if gains[best].sum() > doubt else at
+    known = [np.concatenate(found) for found in errors]
+    best = int(np.argmax([(known[0] - found).sum() for found in known]))
+    return tried[best] if better(known[best], known[0], _DOUBT) else at

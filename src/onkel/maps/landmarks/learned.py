@@ -216,7 +216,7 @@ class LearnedLandmarks(FitSchedule):
             # what was found on fewer rows; while landmarks are still added, they begin again as
             # the first rows
             complete = len(self._fitted) == self.n_components
-            at = self._fitted.in_units(units, None if complete else first)
+            at = self._fitted.in_units(units, None if complete else first.S)
             known = at if complete and units.are_near(self._fitted.units) else None
         if len(X) >= _FEWEST_ROWS and V.any() and (not self._taught or self._due(due)):
             at = yield from self._learned(at, first, units, groups, X, V, weight, due)
@@ -285,12 +285,12 @@ class LearnedLandmarks(FitSchedule):
     def fit_last(
         self, X: np.ndarray, Y: np.ndarray, weight: np.ndarray
     ) -> Generator[float, None, bool]:
-        (n, d), at = X.shape, self._fitted.at
+        n, d = X.shape
         most = n_steps(n, d)
         if not self.searches_last(n):
             most += 1 + steps_of_best() + steps_of_widths(_LAST_STEPS)
             return (yield from in_shares(self._fit_last_widths(X, Y, weight), most))
-        own, steps = at.log_width.ndim == 2, self._steps_at_last(n)
+        own, steps = self._fitted.at.log_width.ndim == 2, self._steps_at_last(n)
         most += steps_of_search(n, d, self.n_components, own, steps, last=True)
         return (yield from in_shares(self._search_last(X, Y, weight), most))
 
@@ -300,15 +300,15 @@ class LearnedLandmarks(FitSchedule):
         """Other widths than those of 512 rows: of a prior that competes, or fitted to all rows."""
         units, groups = (yield from Units.in_steps(X)), groups_of(X)
         V, few = self._standardised(Y, weight), slice(0, CHOICE_ROWS)
-        at = self._fitted.in_units(units, None)
-        S, found = units(X[: self.n_components]), np.append(at.log_width, at.log_ridge)
+        at = self._fitted.in_units(units, units(X[: self.n_components]))
+        found = np.append(at.log_width, at.log_ridge)
         yield True
         of, best = (units(X[few]), V[few], weight[few]), found
         if len(X) < CHOICE_ROWS:
             best = yield from best_widths(*of, found, FEW_ROWS, groups)
         if best is found:
             best = yield from widths_in_steps(*of, found, _LAST_STEPS, groups, TOGETHER, ENOUGH)
-        self._fitted = FittedLandmarks(units, Landmarks(S, best[:-1], best[-1]))
+        self._fitted = FittedLandmarks(units, Landmarks(at.S, best[:-1], best[-1]))
         return True
 
     def _search_last(
@@ -316,7 +316,7 @@ class LearnedLandmarks(FitSchedule):
     ) -> Generator[bool, None, bool]:
         """A search over all rows, with more steps than those made while rows come."""
         units = yield from Units.in_steps(X)
-        V, at = self._standardised(Y, weight), self._fitted.in_units(units, None)
+        V, at = self._standardised(Y, weight), self._fitted.in_units(units)
         self._seen_before = self._seen_by_searches(len(X))
         of, rng = self._last_split(len(X))
         steps = self._steps_at_last(len(X))
