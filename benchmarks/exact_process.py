@@ -24,14 +24,13 @@ from functools import partial
 from typing import NamedTuple
 
 import numpy as np
-import pyarrow.parquet as pq
 from scipy.linalg import cho_factor, cho_solve
 from scipy.linalg.lapack import dpotri
 from scipy.optimize import minimize
 
+from benchmarks.streams import file_rows
 from onkel import make
 from onkel.algorithms import DEFAULT
-from onkel.datasets import folders
 from onkel.maps.landmarks.fitted import Units
 from onkel.numerics.in_steps import finished
 
@@ -150,13 +149,9 @@ def of_default(
 
 def in_order(name: str, seed: int, evidence: int) -> list[float]:
     """The error of each model, for one order of the rows."""
-    table = pq.read_table(folders()[0] / f"{name}.parquet")
-    features = [column for column in table.column_names if column not in ("y", "split")]
-    n = min(4 * table.num_rows // 9, MOST_LEARNED)
-    order = np.random.default_rng(seed).permutation(table.num_rows)[: n + MOST_PREDICTED]
-    table = table.take(order)
-    X = np.column_stack([table[column].to_numpy() for column in features]).astype(np.float64)
-    y = table["y"].to_numpy().astype(np.float64)
+    X, y = file_rows(name, seed, None)
+    n = min(4 * len(y) // 9, MOST_LEARNED)
+    X, y = X[: n + MOST_PREDICTED], y[: n + MOST_PREDICTED]
     y = (y - y[:n].mean()) / y[:n].std()
     U = finished(Units.in_steps(X[:n]))(X)
     processes = [Process.most_likely(U[:evidence], y[:evidence], kernel) for kernel in KERNELS]

@@ -30,12 +30,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyarrow.parquet as pq
 
 from benchmarks.ceilings import catboost, cut, error, lightgbm
+from benchmarks.streams import file_rows
 from onkel import make
 from onkel.algorithms import DEFAULT
-from onkel.datasets import folders
 
 DATA = (
     "letter", "usps", "satimage", "parkinsons", "cpusmall", "cadata", "ijcnn1", "covtype_sub93k",
@@ -57,6 +56,14 @@ def svm(classes: bool) -> Any:
     return TransformedTargetRegressor(model, transformer=StandardScaler())
 
 
+def frozen(model: Any, X: np.ndarray, y: np.ndarray) -> tuple[float, float]:
+    """Error and CPU seconds of a model that learns the first four fifths."""
+    end, began = cut(len(y)), time.process_time()
+    model.fit(X[:end], y[:end])
+    seconds = time.process_time() - began
+    return error(model.predict(X[end:]), y), seconds
+
+
 def defaults(X: np.ndarray, y: np.ndarray, task: str) -> Iterator[tuple[float, float]]:
     """Error and CPU seconds of the default, before the last fit and after it."""
     end, model = cut(len(y)), make(DEFAULT, task, random_state=0)
@@ -70,47 +77,29 @@ def defaults(X: np.ndarray, y: np.ndarray, task: str) -> Iterator[tuple[float, f
 
 def rivals(X: np.ndarray, y: np.ndarray, waits: list[bool]) -> Iterator[tuple[float, float]]:
     """Error and CPU seconds of each that is waited for; NaN for the others."""
-    end, classes = cut(len(y)), y.dtype.kind != "f"
+    classes = y.dtype.kind != "f"
     kinds: tuple[Callable[..., Any], ...] = (lightgbm, partial(catboost, thread_count=1), svm)
     for kind, waited in zip(kinds, waits, strict=True):
-        if not waited:
-            yield np.nan, np.nan
-            continue
-        began = time.process_time()
-        model = kind(classes).fit(X[:end], y[:end])
-        seconds = time.process_time() - began
-        yield error(model.predict(X[end:]), y), seconds
+        yield frozen(kind(classes), X, y) if waited else (np.nan, np.nan)
 
 
 def parts(X: np.ndarray, y: np.ndarray, task: str) -> Iterator[tuple[float, float]]:
     """Error and CPU seconds of landmarks alone, and of trees of one question and of up to six."""
     from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 
-    end = cut(len(y))
-    trees = (
-        HistGradientBoostingRegressor if task == "regression" else HistGradientBoostingClassifier
-    )
-    models = [make(DEFAULT, task, random_state=0, pairs=False)]
-    models += [trees(max_depth=depth, max_iter=200, random_state=0) for depth in (1, 6)]
-    for model in models:
-        began = time.process_time()
-        model.fit(X[:end], y[:end])
-        seconds = time.process_time() - began
-        yield error(model.predict(X[end:]), y), seconds
+    yield frozen(make(DEFAULT, task, random_state=0, pairs=False), X, y)
+    classes, numbers = HistGradientBoostingClassifier, HistGradientBoostingRegressor
+    trees = numbers if task == "regression" else classes
+    for depth in (1, 6):
+        yield frozen(trees(max_depth=depth, max_iter=200, random_state=0), X, y)
 
 
 def in_order(
     name: str, seed: int, n_rows: int, waits: list[bool], kept: Path | None, in_parts: bool
 ) -> tuple[int, np.ndarray]:
     """Number of rows learned; errors and CPU seconds (2, n_models) of one order."""
-    table = pq.read_table(folders()[0] / f"{name}.parquet")
-    target = table["y"].to_numpy()
-    features = [column for column in table.column_names if column not in ("y", "split")]
-    order = np.random.default_rng(seed).permutation(len(target))[:n_rows]
-    X = np.column_stack([table[column].to_numpy()[order] for column in features])
-    numbers = target.dtype.kind == "f"
-    y = target[order].astype(np.float64 if numbers else str)
-    X, task = X.astype(np.float64), "regression" if numbers else "classification"
+    X, y = file_rows(name, seed, n_rows)
+    task = "regression" if y.dtype.kind == "f" else "classification"
     found = list(defaults(X, y, task))
     found += parts(X, y, task) if in_parts else ()
     if waits:

@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
+import pyarrow.parquet as pq
 
-from onkel.datasets import load
+from onkel.datasets import folders, load
 from papers.rows import order
 
 BLOCK = 4096
@@ -26,6 +27,19 @@ def shuffled(name: str, n_rows: int | None, **how: Any) -> tuple[np.ndarray, np.
     rows = load(name, **how)
     chosen = order(len(rows.y), 0)[:n_rows]
     return np.ascontiguousarray(rows.X[chosen]), rows.y[chosen]
+
+
+def file_rows(name: str, seed: int, n_rows: int | None) -> tuple[np.ndarray, np.ndarray]:
+    """The first rows (None: all) of a file of the folder ONKEL_DATA in a seeded order.
+
+    X is in float64, and y, too, where it has numbers; classes are text.
+    """
+    table = pq.read_table(folders()[0] / f"{name}.parquet")
+    features = [column for column in table.column_names if column not in ("y", "split")]
+    table = table.take(np.random.default_rng(seed).permutation(table.num_rows)[:n_rows])
+    X = np.column_stack([table[column].to_numpy() for column in features]).astype(np.float64)
+    y = table["y"].to_numpy()
+    return X, y.astype(np.float64 if y.dtype.kind == "f" else str)
 
 
 def in_blocks(
