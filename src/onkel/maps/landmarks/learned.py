@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.utils.multiclass import type_of_target
 
 from onkel.annotations import ArrayLike, DTypeLike, Matrix, MatrixLike, Out, Seed
-from onkel.fields import Fields, Flag, Whole
+from onkel.fields import Fields, Flag, Number, Whole
 from onkel.maps.landmarks.competing_widths import best_widths, steps_of_best
 from onkel.maps.landmarks.drawn_rows import Split, predict_held_out, split
 from onkel.maps.landmarks.evidence import Landmarks
@@ -31,6 +31,7 @@ from onkel.maps.landmarks.indicators import groups_of
 from onkel.maps.landmarks.later_rows import with_best_penalty
 from onkel.maps.landmarks.schedule import CHOICE_ROWS, FEW_ROWS, FEW_STEPS, FitSchedule
 from onkel.maps.landmarks.search import improve, steps_of_search
+from onkel.maps.landmarks.small_search import KeptPromise
 from onkel.numerics.arrays import as_dense
 from onkel.numerics.devices import DEVICES, device_named
 from onkel.numerics.in_steps import finished, in_shares
@@ -129,6 +130,7 @@ class LearnedLandmarks(FitSchedule):
         "_together": Flag(optional=True),
         "_owing": Flag(),
         "_news": Flag(optional=True),
+        "_kept": Number(low=0.0, high=1.0, optional=True),
         "postponed_": Flag(),
         "_resumed": Whole(high=2**58),
         "_fitted": Part(lambda map: FittedLandmarks.none(map.n_features_in_), anew=True, among="S"),
@@ -171,6 +173,8 @@ class LearnedLandmarks(FitSchedule):
         self._taught = False
         # True from the moment that a column comes to the end of the next search
         self._news: bool | None = None
+        # which share of a small search's promise the last search kept, where less than all
+        self._kept: float | None = None
         # how many rows searches had seen before the last one
         self._seen_before = 0
 
@@ -261,9 +265,11 @@ class LearnedLandmarks(FitSchedule):
             starts, steps = [at] if again else [at, first], self._steps_for(len(X))
             # few of the rows have a new column: a small search would see little of it
             least, known = 0.0 if self._news else self.least_gain, self.labels_before
-            how = steps, rng, units, False, None, least, known
-            at = yield from improve(starts, X, V, weight, *how, device=self._device)
+            how = steps, rng, units, False, None, least, known, self._device
+            kept = KeptPromise(self._kept or 1.0)
+            at = yield from improve(starts, X, V, weight, *how, kept)
             self._news = None
+            self._kept = kept.share if kept.share < 1.0 else None
         return at
 
     def _among_first_rows(

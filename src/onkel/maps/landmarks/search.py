@@ -48,7 +48,12 @@ from onkel.maps.landmarks.evidence import Landmarks, Sums
 from onkel.maps.landmarks.fitted import Units
 from onkel.maps.landmarks.on_device import RowsOnDevice
 from onkel.maps.landmarks.searched import LEAST_RIDGE, Searched, SearchedRows
-from onkel.maps.landmarks.small_search import begin_small, promises, steps_of_small
+from onkel.maps.landmarks.small_search import (
+    KeptPromise,
+    begin_small,
+    promises,
+    steps_of_small,
+)
 from onkel.numerics.devices import Device
 from onkel.numerics.linalg import inverse_of_factor
 
@@ -91,6 +96,7 @@ def improve(
     least_gain: float = 0.0,
     labels_before: bool = False,
     device: Device | None = None,
+    kept: KeptPromise | None = None,
 ) -> Generator[bool, None, Landmarks]:
     """Up to ``steps`` Adam steps up the evidence of four fifths of the rows X (n, d), Y (n, C).
 
@@ -101,8 +107,8 @@ def improve(
     does not choose them. Where a small search gains less than the share ``least_gain`` of the
     squared errors, in float64 twice that, the first of ``starts`` is returned; with
     ``labels_before`` what the labels of the rows before tell is no gain. ``device``: where products
-    over all rows are made, other than in the processor. It is a generator, in about
-    :func:`steps_of_search` steps.
+    over all rows are made, other than in the processor. ``kept``: how much small searches promised
+    too much; it is changed. It is a generator, in about :func:`steps_of_search` steps.
     """
     of = of or split(len(X), rng)
     judge, learn = yield from drawn(of, X, Y, weight, units)
@@ -119,12 +125,19 @@ def improve(
     if abs(small.begun.error - exact.begun.error) > _OFF * exact.begun.error:
         small, rows = exact, rows.few(len(learn.X), len(judge.X), m, np.float64)
         small_doubt, least_gain = _EXACT_DOUBT, _EXACT_TIMES * least_gain
+    promised = 0.0
     if least_gain:
         more = (X, Y, weight, units) if labels_before else None
+        # the first search for landmarks' own widths may gain what those before did not
+        if kept and not (tried and not _tries_own(len(X) // 2, m, last)):
+            least_gain = kept.least(least_gain)
         wanted = least_gain, small_doubt
-        if not (yield from promises(small, *wanted, m, tried, of, learn, more)):
+        promised = yield from promises(small, *wanted, m, tried, of, learn, more)
+        if not promised:
             return starts[0]
-    found = yield from _search(starts, rows, steps, tried, last)
+    found, gained = yield from _search(starts, rows, steps, tried, last)
+    if kept and promised:
+        kept.learn(promised, gained)
     return (yield from _climb_again(found, rows, steps, rng)) if last else found
 
 
@@ -167,8 +180,10 @@ def work_of_search(n: int, m: int, steps: int, last: bool = False) -> int:
 
 def _search(
     starts: list[Landmarks], rows: Searched, steps: int, tried: bool, last: bool
-) -> Generator[bool, None, Landmarks]:
-    """The best point; where ``tried``, landmarks' own widths are searched for, too.
+) -> Generator[bool, None, tuple[Landmarks, float]]:
+    """The best point, and by which share its squared errors are below those of the first start.
+
+    Where ``tried``, landmarks' own widths are searched for, too.
 
     The ``last`` search takes them only if they are better by a standard error. Others leave the
     search for them where it hardly gains any more.
@@ -194,8 +209,8 @@ def _search(
             of = begins, rows, own_steps, sums
             own, own_errors = yield from climb(*of, least_gain=least_gain)
             if better(own_errors, errors, doubt):
-                return own
-    return found
+                found, errors = own, own_errors
+    return found, 1.0 - float(errors.sum()) / (begun[0].error or 1.0)
 
 
 def _climb_again(

@@ -2,7 +2,8 @@
 
 A search takes several times as long as learning its rows, and on many streams it gains nothing. How
 much the last one gained does not tell how much the next one will. A small search does: a few steps
-of every other landmark on some of the rows. It takes less than a tenth of the time. Where the
+of every other landmark on some of the rows. It takes less than a tenth of the time. What it
+promises counts at the share that the last whole search kept of its promise. Where the
 labels before are known when a row is predicted, what they tell is no gain
 (:mod:`onkel.maps.landmarks.labels_before`).
 """
@@ -39,6 +40,29 @@ _FAR = 1.25
 # A search of so many rows a landmark is dear: it is left out where the labels before tell nearly
 # all of the last rows. Without the first searches f would be so bad that other models begin.
 _DEAR = 6
+
+
+# A promise counts at least at this share: the next search may keep more of its own.
+_LEAST_KEPT = 0.5
+
+
+class KeptPromise:
+    """Which share of the gain that a small search promised the last whole one had.
+
+    Half of the landmarks leave more to gain than all of them: where these are as good as they can
+    be, a small search goes on to promise, and whole ones gain nothing.
+    """
+
+    def __init__(self, share: float = 1.0) -> None:
+        self.share: float = share
+
+    def learn(self, promised: float, gained: float) -> None:
+        """A whole search gained so much."""
+        self.share = min(max(gained / promised, _LEAST_KEPT), 1.0)
+
+    def least(self, gain: float) -> float:
+        """What a small search must promise where a whole one should gain the share ``gain``."""
+        return gain / self.share
 
 
 class SmallSearch(NamedTuple):
@@ -79,8 +103,8 @@ def promises(
     of: Split,
     learn: Rows,
     in_time: tuple[np.ndarray, np.ndarray, np.ndarray, Units] | None,
-) -> Generator[bool, None, bool]:
-    """Whether a search of m landmarks is worth its time.
+) -> Generator[bool, None, float]:
+    """The share of squared errors that a search of m landmarks promises to gain; 0: not enough.
 
     The small one must gain the share ``least_gain`` of the squared errors on rows held out, and
     ``doubt`` standard errors. ``tried``: the whole search also tries landmarks' own widths. ``of``:
@@ -96,15 +120,15 @@ def promises(
             early = learn.chosen(of.learned < last_rows[0]).first(small.rows.n, dtype)
             known = yield from scaled(rows_before(last_rows), *in_time, dtype)
             if (yield from left_of_last(small.begun.at, early, known)).nearly_all_of_last:
-                return False
+                return 0.0
         before = yield from scaled(rows_before(of.held[:few]), *in_time, dtype)
-    return (yield from _gains_enough(small, tried, least_gain, doubt, before))
+    return (yield from _enough_gained(small, tried, least_gain, doubt, before))
 
 
-def _gains_enough(
+def _enough_gained(
     small: SmallSearch, tried: bool, least_gain: float, doubt: float, before: list[Rows]
-) -> Generator[bool, None, bool]:
-    """Whether a small search gains this share of the squared errors on rows held out.
+) -> Generator[bool, None, float]:
+    """The share of the squared errors on rows held out that a small search gains; 0: not enough.
 
     It must also gain ``doubt`` standard errors. ``before``: those rows and the ones before them,
     where labels that are known do not count as gained.
@@ -114,7 +138,7 @@ def _gains_enough(
     if before:
         left = yield from squares_left(begun.at, sums.alpha(begun.factor), before)
         if left.nearly_all:
-            return False
+            return 0.0
 
     def gains(errors: np.ndarray) -> bool:
         enough = bool(errors.sum() <= (1.0 - least_gain) * begun.errors.sum())
@@ -131,12 +155,13 @@ def _gains_enough(
         begins = yield from judged(owning, sums, few)
         if begins.error <= _FAR * begun.error:
             found, errors = yield from climb(begins, few, _STEPS, sums, _DECIDED, decided)
-    if left is None or not left.telling or not gains(errors):
-        return gains(errors)
+    gained = 1.0 - float(errors.sum()) / (begun.error or 1.0) if gains(errors) else 0.0
+    if left is None or not left.telling or not gained:
+        return gained
     sums = yield from few.sums(found)
     factor, _ = yield from sums.factor_in_steps(found.ridge)
     then = yield from squares_left(found, sums.alpha(factor), before)
-    return left.left - then.left >= least_gain * left.of_f
+    return gained if left.left - then.left >= least_gain * left.of_f else 0.0
 
 
 def steps_of_small(n: int, d: int, n_climbs: int) -> int:
