@@ -72,6 +72,20 @@ def test_trees_of_the_last_fit(n_classes, graph_of, agrees, monkeypatch):
     agrees(learner, graph_of(learner), new)
 
 
+@pytest.mark.parametrize("n_classes", [None, 2, 3])
+def test_trees_whose_leaves_learn(n_classes, graph_of, agrees):
+    X, y = rows(5200)
+    learner = OnlineKernelRegressor(n_components=80, speed="fast", memory=False)
+    if n_classes is not None:
+        y = np.digitize(y, np.quantile(y, np.arange(1, n_classes) / n_classes))
+        learner = OnlineKernelClassifier(n_components=80, speed="fast", memory=False)
+    trees = learner.partial_fit(X, y).model_.current.trees
+    assert trees.leaves is not None
+    new = rows(500, seed=1)[0]
+    assert np.abs(trees.correction(new, np.zeros((500, learner.model_.n_outputs)))).max() > 0.01
+    agrees(learner, graph_of(learner), new)
+
+
 def test_loss_logistic_without_cells_and_restart(graph_of, agrees):
     X, y = rows(1100)
     learner = OnlineKernelClassifier(n_components=20, speed="fast", loss="logistic", restart=False)

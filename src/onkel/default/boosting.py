@@ -30,6 +30,7 @@ from onkel.default.tree_loops import (
     find_values,
     slopes,
 )
+from onkel.numerics.in_steps import finished
 
 #: questions of a tree
 DEPTH = 6
@@ -83,8 +84,16 @@ class Binned(NamedTuple):
     @classmethod
     def of(cls, X: np.ndarray, back: np.ndarray | None = None) -> Binned:
         """The bins of rows X (n, d); ``back``: as for :func:`edges_of`, of each column."""
+        return finished(cls.in_steps(X, back))
+
+    @classmethod
+    def in_steps(
+        cls, X: np.ndarray, back: np.ndarray | None = None
+    ) -> Generator[bool, None, Binned]:
+        """As :meth:`of`; a step is a column."""
         bins, edges = np.empty((X.shape[1], len(X)), np.uint8), []
         for j, x in enumerate(X.T):
+            yield True
             edges.append(edges_of(x, 0.0 if back is None else back[j]))
             bins[j] = np.searchsorted(edges[j], x)
         return cls(bins, edges, np.array([len(e) + 1 for e in edges]))
@@ -118,6 +127,11 @@ def rate_of(n_trees: int) -> float:
     return min(max(_RATE, _TREES_TIMES_RATE / n_trees), _LARGEST_RATE)
 
 
+def penalty_of(loss: int) -> float:
+    """What is added to Σ w h of a leaf, for weights of 1 in the mean."""
+    return _PENALTY * _CURVATURE[loss]
+
+
 def boosted(
     rows: Binned,
     Y: np.ndarray,
@@ -129,7 +143,7 @@ def boosted(
 ) -> Trees:
     """Trees for targets Y (n, K)."""
     among = np.arange(rows.bins.shape[1])
-    *_, (trees, _) = _growing(rows, Y, weight, loss, n_trees, rate, rng, among)
+    *_, (trees, _) = growing(rows, Y, weight, loss, n_trees, rate, rng, among)
     return trees
 
 
@@ -151,7 +165,7 @@ def judged(
     """
     among = np.delete(np.arange(len(Y)), held)
     of = Y, weight, loss, n_trees, rate
-    growths = [_growing(rows, *of, rng, among) for rng in rngs]
+    growths = [growing(rows, *of, rng, among) for rng in rngs]
     losses: list[float] = []
     known = Y[held], weight[held], loss
     for found in zip(*growths, strict=True):
@@ -163,7 +177,7 @@ def judged(
     return [trees for trees, _ in found], np.array(losses)
 
 
-def _growing(
+def growing(
     rows: Binned,
     Y: np.ndarray,
     weight: np.ndarray,
@@ -180,7 +194,7 @@ def _growing(
     F, g, h = np.tile(base, (n, 1)), np.empty((m, K)), np.empty((m, K))
     columns, cuts = np.zeros((n_trees, DEPTH), np.int64), np.full((n_trees, DEPTH), _MOST_BINS)
     values = np.zeros((n_trees, 1 << DEPTH, K))
-    leaf, penalty = np.empty(n, np.uint8), _PENALTY * _CURVATURE[loss]
+    leaf, penalty = np.empty(n, np.uint8), penalty_of(loss)
     n_asked = min(d, _MOST_COLUMNS if m >= _MANY_ROWS else _FEW_COLUMNS)
     H = np.empty((n_asked, 1 << (DEPTH - 1), int(rows.counts.max()), 2))
     for t in range(n_trees):

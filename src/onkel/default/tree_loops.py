@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from onkel.numerics.jit import jit, jit_called
+from onkel.numerics.jit import jit, jit_called, jit_inline
 
 #: squared errors, log loss of two classes (targets 0 and 1), log loss of more (indicators)
 SQUARED, TWO, MORE = range(3)
@@ -16,26 +16,31 @@ def slopes(F, rows, Y, weight, loss, g, h):
 
     Y (m, K) and weight (m,) are those of these rows.
     """
-    K = F.shape[1]
     for i in range(len(rows)):
-        f, total = F[rows[i]], 1.0
-        if loss == MORE:
-            most, total = f[0], 0.0
-            for k in range(K):
-                most = max(most, f[k])
-            for k in range(K):
-                g[i, k] = np.exp(f[k] - most)
-            for k in range(K):
-                total += g[i, k]
-        elif loss == TWO:
-            g[i, 0] = 1.0 / (1.0 + np.exp(-f[0]))
+        slopes_of_row(F[rows[i]], Y[i], weight[i], loss, g[i], h[i])
+
+
+@jit_inline
+def slopes_of_row(f, y, weight, loss, g, h):
+    """As :func:`slopes`, of one row: all (K,)."""
+    K, total = len(f), 1.0
+    if loss == MORE:
+        most, total = f[0], 0.0
         for k in range(K):
-            if loss == SQUARED:
-                p, curved = f[k], 1.0
-            else:
-                p = g[i, k] / total
-                curved = p * (1.0 - p)
-            g[i, k], h[i, k] = weight[i] * (Y[i, k] - p), weight[i] * curved
+            most = max(most, f[k])
+        for k in range(K):
+            g[k] = np.exp(f[k] - most)
+        for k in range(K):
+            total += g[k]
+    elif loss == TWO:
+        g[0] = 1.0 / (1.0 + np.exp(-f[0]))
+    for k in range(K):
+        if loss == SQUARED:
+            p, curved = f[k], 1.0
+        else:
+            p = g[k] / total
+            curved = p * (1.0 - p)
+        g[k], h[k] = weight * (y[k] - p), weight * curved
 
 
 @jit_called
@@ -162,10 +167,9 @@ def find_leaves(bins, columns, cuts, leaf):
     """leaf (n,) ← that of a tree which each of the rows ``bins`` (d, n) reaches."""
     leaf[:] = 0
     for level in range(len(columns)):
-        x, cut = bins[columns[level]], cuts[level]
+        x, cut, bit = bins[columns[level]], cuts[level], np.uint8(1 << level)
         for i in range(len(leaf)):
-            if x[i] > cut:
-                leaf[i] |= 1 << level
+            leaf[i] |= bit if x[i] > cut else np.uint8(0)
 
 
 @jit

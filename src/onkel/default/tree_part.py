@@ -1,4 +1,4 @@
-"""Boosted trees beside the landmarks, grown by the last fit, when all rows are there.
+"""Boosted trees beside the landmarks, most of them grown by the last fit, from all rows.
 
 Landmarks see what is smooth in all columns together; trees see thresholds of few columns. Their
 errors differ, so both together predict better than either. Trees t learn the targets from the rows
@@ -14,7 +14,8 @@ largest score, as the chances of trees are far from each other: a is where fewes
 and near-ties are half mistakes. The trees are then grown once more from all rows: the fewer they
 are, the more times, and averaged.
 
-Trees stay as they are while the model goes on learning. The share follows the rows that come, less
+Trees stay as they are while the model goes on learning, but for those that are grown early
+(:mod:`onkel.default.learning_leaves`). The share follows the rows that come, less
 its standard error, and remembers some thousands of them; of classes as the same part of the share
 of least squares.
 """
@@ -52,12 +53,14 @@ from onkel.default.cells import (
     share_left,
 )
 from onkel.default.held_out import HeldOut
+from onkel.default.learning_leaves import LearningLeaves
 from onkel.default.tree_loops import MORE, SQUARED, TWO
+from onkel.errors import MergeError
 from onkel.fields import Array, Fields, Number, Sizes, State, Whole, require
 from onkel.merging import require_same
 from onkel.numerics.arrays import as_dense
 from onkel.numerics.jit import jit
-from onkel.state import Stateful
+from onkel.state import Part, Stateful
 
 #: fewer rows grow no trees
 FEWEST_ROWS = 256
@@ -91,6 +94,7 @@ class TreePart(Stateful):
         "scale": Number(),
         "part": Number(low=0.0, high=1.0),
         "sums": Array(shape=(N_SUMS,), low=-1e300, high=1e300),
+        "leaves": Part(lambda of: LearningLeaves(of.values.shape), anew=True, optional=True),
     }
 
     def __init__(self, n_outputs: int, forgetting: float = 1.0) -> None:
@@ -105,6 +109,8 @@ class TreePart(Stateful):
         #: a is this part of the least-squares share
         self.part: float = 1.0
         self.sums: np.ndarray = np.zeros(N_SUMS)
+        #: None where values stay as they are
+        self.leaves: LearningLeaves | None = None
         self._kept = (forgetting * (1.0 - 1.0 / _REMEMBERED)) ** PERIOD
 
     @classmethod
@@ -151,13 +157,18 @@ class TreePart(Stateful):
         """Choose the loss, and the units of values; returns the targets of the trees."""
         if Y.shape[1] > 1:
             self.loss = MORE
-            return Y
-        if (np.abs(Y) == 1.0).all():
+        elif (np.abs(Y) == 1.0).all():
             self.loss = TWO
-            return (Y + 1.0) / 2.0
-        self.middle = float(np.average(Y[:, 0], weights=weight))
-        self.scale = float(np.std(Y)) or 1.0
-        return (Y - self.middle) / self.scale
+        else:
+            self.middle = float(np.average(Y[:, 0], weights=weight))
+            self.scale = float(np.std(Y)) or 1.0
+        return self._targets(Y)
+
+    def _targets(self, Y: np.ndarray) -> np.ndarray:
+        """Y (n, K) as the trees learn it: chances of classes, or numbers in units."""
+        if self.loss == SQUARED:
+            return (Y - self.middle) / self.scale
+        return (Y + 1.0) / 2.0 if self.loss == TWO else Y
 
     def judge(self, F: np.ndarray, Y: np.ndarray, weight: np.ndarray, held: HeldOut) -> None:
         """Choose the share of trees whose sums are F (n_held, K) for the rows held out."""
@@ -221,9 +232,14 @@ class TreePart(Stateful):
         return self.share * (self.predictions(X) - P)
 
     def learn(self, X: Matrix, Y: np.ndarray, P: np.ndarray, weight: np.ndarray) -> np.ndarray:
-        """Learn the share; returns a (t - p) (n, K) before each row was learned."""
+        """Learn share and leaves; returns a (t - p) (n, K) before each row was learned."""
         out = np.zeros(P.shape)
-        learn_share(Y - P, self.predictions(X) - P, weight, self._kept, self.sums, out)
+        if self.leaves is None:
+            t = self.predictions(X)
+        else:
+            of = self.loss, self.columns, self.edges, self.values, self.base
+            t = self._linked(self.leaves.learn(as_dense(X), self._targets(Y), weight, *of))
+        learn_share(Y - P, t - P, weight, self._kept, self.sums, out)
         return self.part * out
 
     @property
@@ -244,11 +260,15 @@ class TreePart(Stateful):
         T, n_leaves, K = self.values.shape
         wider = residuals_with_class(self.values.reshape(-1, K), position)
         self.values = np.ascontiguousarray(wider.reshape(T, n_leaves, -1), np.float32)
+        if self.leaves is not None:
+            self.leaves.add_output(position)
 
     # ---- models of several parts ---------------------------------------------------------------
 
     def require_alike(self, other: TreePart) -> None:
-        """MergeError where the trees differ."""
+        """MergeError where the trees differ, or may yet."""
+        if self.leaves is not None or other.leaves is not None:
+            raise MergeError("the leaves of the trees still learn: call fix_map() first")
         mine, own = (of.get_state() for of in (self, other))
         for name in ("columns", "edges", "values", "base", "loss", "middle", "scale", "part"):
             require_same(f"the trees: {name}", mine[name], own[name])
@@ -267,6 +287,10 @@ class TreePart(Stateful):
     def check_state(self, state: State, sizes: Sizes) -> None:
         fits = sizes["leaves"] == 1 << sizes["depth"]
         require(fits, f"values: has {sizes['leaves']} leaves after {sizes['depth']} questions")
+
+    def state_is_set(self) -> None:
+        fits = self.leaves is None or self.leaves.counts.shape == self.values.shape
+        require(fits, "leaves/counts: must be as many as values")
 
 
 def share_of_classes(P: np.ndarray, S: np.ndarray, Y: np.ndarray, weight: np.ndarray) -> float:

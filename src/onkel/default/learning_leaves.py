@@ -1,0 +1,92 @@
+"""Leaves of boosted trees that go on learning: each row moves those it falls into.
+
+What trees ask is known after some thousands of rows; what their leaves say gains from each further
+row. Let F be the sum of the trees before one, g and h the slope and the curvature of the loss at F,
+times the row's weight (:mod:`onkel.default.boosting`). A leaf's value v is a mean of the steps of
+Newton of the rows that fell into it, N the sum of their h:
+
+    N ← N + h,   v ← v + (rate · g - h v)/(N + penalty).
+
+So each tree learns what those before it leave, as it did when it was grown. Of squared errors and
+one tree v is rate · Σ g/(Σ h + penalty), the value that boosting gives it for all rows so far.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import numpy as np
+
+from onkel.default.tree_loops import find_leaves, slopes_of_row
+from onkel.fields import Array, Fields, Number
+from onkel.numerics.arrays import inserted
+from onkel.numerics.jit import jit
+from onkel.state import Stateful
+
+# Rows whose leaves are looked up tree by tree.
+_TOGETHER = 256
+# N in float32, and the targets of numbers, in units of their spread, are at most so large.
+_MOST, _FARTHEST = 1e30, 1e15
+
+
+class LearningLeaves(Stateful):
+    """N of each leaf, (T, 2^D, K)."""
+
+    STATE: ClassVar[Fields] = {
+        "counts": Array(np.float32, ("trees", "leaves", "n_outputs"), low=0.0),
+        "rate": Number(low=0.0, high=1.0),
+        "penalty": Number(low=0.0),
+    }
+
+    def __init__(self, shape: tuple[int, ...], rate: float = 0.0, penalty: float = 0.0) -> None:
+        self.counts: np.ndarray = np.zeros(shape, np.float32)
+        self.rate: float = rate
+        self.penalty: float = penalty
+
+    def learn(
+        self,
+        X: np.ndarray,
+        T: np.ndarray,
+        weight: np.ndarray,
+        loss: int,
+        columns: np.ndarray,
+        edges: np.ndarray,
+        values: np.ndarray,
+        base: np.ndarray,
+    ) -> np.ndarray:
+        """Move ``values`` by rows X (n, d) with targets T (n, K); returns F (n, K) before each."""
+        F, T = np.tile(base, (len(X), 1)), np.clip(T, -_FARTHEST, _FARTHEST)
+        trees = columns, edges, values, self.counts
+        learn_leaves(X, *trees, T, weight, loss, self.rate, self.penalty, F)
+        return F
+
+    def add_output(self, position: int) -> None:
+        """Make room for a class; both indicators of two classes are as certain as their sign."""
+        counts = self.counts
+        if counts.shape[2] == 1:
+            counts = np.repeat(counts, 2, axis=2)
+        self.counts = inserted(counts, position)
+
+
+@jit
+def learn_leaves(X, columns, edges, values, counts, Y, weight, loss, rate, penalty, F):
+    """Add to F (n, K) the values of the leaves of each row of X (n, d), then move these leaves."""
+    leaves = np.empty((len(columns), _TOGETHER), np.uint8)
+    g, h = np.empty(F.shape[1]), np.empty(F.shape[1])
+    for start in range(0, len(X), _TOGETHER):
+        end = min(start + _TOGETHER, len(X))
+        x = X[start:end].T.copy()
+        for t in range(len(columns)):
+            find_leaves(x, columns[t], edges[t], leaves[t, : end - start])
+        for i in range(start, end):
+            f, y, w = F[i], Y[i], weight[i]
+            for t in range(len(columns)):
+                v, n = values[t, leaves[t, i - start]], counts[t, leaves[t, i - start]]
+                slopes_of_row(f, y, w, loss, g, h)
+                for k in range(len(f)):
+                    f[k] += v[k]
+                if w > 0.0:
+                    for k in range(len(f)):
+                        N = n[k] + h[k]
+                        n[k] = min(N, _MOST)
+                        v[k] += (rate * g[k] - h[k] * v[k]) / (N + penalty)

@@ -1,0 +1,232 @@
+"""speed="fast": trees that the first rows grow, and whose leaves go on learning."""
+
+from __future__ import annotations
+
+import copy
+import math
+
+import numpy as np
+import pytest
+from scipy.special import expit, softmax
+
+from onkel import OnlineKernelClassifier, OnlineKernelRegressor
+from onkel.default import without_search
+from onkel.default.early_trees import BEGIN_AT, GROWN_BY, EarlyTrees, n_early_trees
+from onkel.default.learning_leaves import LearningLeaves
+from onkel.default.tree_loops import MORE, SQUARED, TWO
+from onkel.default.tree_part import TreePart
+from onkel.errors import MergeError
+
+pytestmark = pytest.mark.compiled
+
+
+def steps(n, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.uniform(-1.0, 1.0, (n, 6))
+    y = np.floor(4.0 * X[:, 0]) * np.sign(X[:, 1] - 0.3) * np.sign(X[:, 3]) + np.floor(3 * X[:, 2])
+    return X, y + 0.1 * rng.standard_normal(n)
+
+
+def regressor(**more):
+    return OnlineKernelRegressor(n_components=60, speed="fast", memory=False, restart=False, **more)
+
+
+def classifier():
+    return OnlineKernelClassifier(n_components=60, speed="fast", memory=False, restart=False)
+
+
+def learned(model, X, y, cuts=(), **more):
+    of = zip([0, *cuts], [*cuts, len(y)], strict=True)
+    return np.concatenate([model.predict_then_learn(X[a:b], y[a:b], **more) for a, b in of])
+
+
+# ---- leaves --------------------------------------------------------------------------------------
+
+
+def naive(X, T, weight, loss, columns, edges, values, counts, base, rate, penalty):
+    """F before each row, values and counts after all: row by row, in float64."""
+    links = {SQUARED: lambda F: F, TWO: expit, MORE: softmax}
+    values, counts, found = values.astype(float), counts.astype(float), []
+    for x, target, w in zip(X, T, weight, strict=True):
+        F = base.copy()
+        for t in range(len(columns)):
+            leaf = sum(1 << j for j, c in enumerate(columns[t]) if x[c] > edges[t, j])
+            p = links[loss](F)
+            h = w * (np.ones_like(F) if loss == SQUARED else p * (1.0 - p))
+            F = F + values[t, leaf]
+            counts[t, leaf] += h
+            step = rate * w * (target - p) - h * values[t, leaf]
+            if w > 0.0:
+                values[t, leaf] += step / (counts[t, leaf] + penalty)
+        found.append(F)
+    return np.array(found), values, counts
+
+
+@pytest.mark.parametrize(("loss", "K"), [(SQUARED, 1), (TWO, 1), (MORE, 3)])
+@pytest.mark.parametrize("block", [1, 37, 600])
+def test_leaves_move_as_the_formula_says(loss, K, block):
+    rng = np.random.default_rng(0)
+    X, weight = rng.standard_normal((600, 4)), rng.integers(0, 3, 600) / 2.0
+    T = rng.standard_normal((600, 1)) if loss == SQUARED else rng.integers(0, 2, (600, 1)) * 1.0
+    if loss == MORE:
+        T = np.eye(3)[rng.integers(0, 3, 600)]
+    columns, edges = rng.integers(0, 4, (5, 2)), rng.standard_normal((5, 2))
+    values, base = rng.standard_normal((5, 4, K)).astype(np.float32), rng.standard_normal(K)
+    leaves = LearningLeaves(values.shape, 0.3, 2.0)
+    leaves.counts += 1.0
+    of = columns, edges, values, leaves.counts.copy(), base, 0.3, 2.0
+    expected = naive(X, T, weight, loss, *of)
+    found = []
+    for a in range(0, 600, block):
+        some = slice(a, a + block)
+        arrays = columns, edges, values, base
+        found.append(leaves.learn(X[some], T[some], weight[some], loss, *arrays))
+    for mine, own in zip((np.concatenate(found), values, leaves.counts), expected, strict=True):
+        np.testing.assert_allclose(mine, own, rtol=1e-4, atol=1e-4)
+
+
+def test_one_tree_is_that_of_all_rows_so_far():
+    """Its leaves are rate · Σ w (y - base)/(Σ w + penalty)."""
+    X, y = steps(3000)
+    Y, weight = y[:, None], np.random.default_rng(1).uniform(0.5, 2.0, 3000)
+    rng = np.random.default_rng(0)
+    part = EarlyTrees(X[:2000], Y[:2000], weight[:2000], 16, rng, 1.0).finish()
+    for name in ("columns", "edges", "values"):
+        setattr(part, name, getattr(part, name)[:1])
+    leaves = part.leaves
+    leaves.counts, part.values = np.zeros_like(leaves.counts[:1]), 0.0 * part.values
+    part.learn(X, Y, np.zeros((3000, 1)), weight)
+    T = weight * ((y - part.middle) / part.scale - part.base[0])
+    leaf = ((X[:, part.columns[0]] > part.edges[0]) << np.arange(6)).sum(axis=1)
+    n, sums = (np.bincount(leaf, of, 64) for of in (weight, T))
+    np.testing.assert_allclose(leaves.counts[0, :, 0], n, rtol=1e-4)
+    expected = leaves.rate * sums / (n + leaves.penalty)
+    np.testing.assert_allclose(part.values[0, :, 0], expected, rtol=1e-3, atol=1e-5)
+
+
+def test_leaves_know_the_rows_that_grew_the_trees():
+    X, y = steps(2000)
+    rng, weight = np.random.default_rng(0), np.full(2000, 3.0)
+    part = EarlyTrees(X, y[:, None], weight, 16, rng, 1.0).finish()
+    # each row is in one leaf of each tree, and penalties are in units of the weights
+    np.testing.assert_allclose(part.leaves.counts.sum(axis=(1, 2)), 6000.0)
+    assert part.leaves.penalty == pytest.approx(9.0)
+
+
+def test_values_stay_finite():
+    X, y = steps(1000)
+    part = EarlyTrees(X, y[:, None], np.ones(1000), 16, np.random.default_rng(0), 1.0).finish()
+    part.learn(X[:50], np.full((50, 1), 1e100), np.zeros((50, 1)), np.full(50, 1e50))
+    assert np.isfinite(part.values).all()
+    assert np.isfinite(part.leaves.counts).all()
+    TreePart(1).set_state(part.get_state())
+
+
+# ---- models --------------------------------------------------------------------------------------
+
+
+def test_predictions_do_not_depend_on_the_blocks():
+    X, y = steps(5200)
+    whole = learned(regressor(), X, y)
+    cuts = [4000, *range(4090, 4110), 4300, *range(4600, 4620), 5000]
+    # least squares rounds the sums of blocks differently
+    np.testing.assert_allclose(learned(regressor(), X, y, cuts), whole, rtol=1e-6, atol=1e-6)
+
+
+def test_trees_predict_steps_better(monkeypatch):
+    X, y = steps(9000)
+    model = regressor()
+    found = learned(model, X, y)
+    assert model.model_.trees.share > 0.5
+    monkeypatch.setattr(without_search, "n_early_trees", lambda *_: 0)
+    without = learned(regressor(), X, y)
+    np.testing.assert_array_equal(found[:BEGIN_AT], without[:BEGIN_AT])
+    late = slice(BEGIN_AT, None)
+    assert np.mean((found[late] - y[late]) ** 2) < 0.8 * np.mean((without[late] - y[late]) ** 2)
+
+
+def test_rows_of_no_weight_do_not_count():
+    X, y = steps(5000)
+    weight = np.ones(5000)
+    weight[[10, 4000, 4200, 4700]] = 0.0
+    model, other, used = regressor(), regressor(), weight > 0.0
+    found = learned(model, X, y, sample_weight=weight)[used]
+    np.testing.assert_allclose(found, learned(other, X[used], y[used]), rtol=1e-6, atol=1e-6)
+    np.testing.assert_array_equal(model.model_.trees.columns, other.model_.trees.columns)
+
+
+@pytest.mark.parametrize("at", [GROWN_BY + 200, BEGIN_AT + 200])
+@pytest.mark.parametrize("copied", [copy.deepcopy, lambda of: type(of).from_state(of.get_state())])
+def test_a_copied_model_goes_on(at, copied):
+    X, y = steps(5200)
+    model = regressor()
+    learned(model, X[:at], y[:at])
+    assert (model.model_.growing is None) == (at > BEGIN_AT)
+    other = copied(model)
+    assert other.model_.growing is None
+    rest = X[at:], y[at:], [100]
+    np.testing.assert_array_equal(learned(other, *rest), learned(model, *rest))
+
+
+def test_each_row_does_its_part_of_the_work():
+    X, y = np.random.default_rng(0).standard_normal((2, GROWN_BY, 30))[0], np.arange(GROWN_BY) * 1.0
+    rng, n_trees = np.random.default_rng(0), n_early_trees(200, 1)
+    trees = EarlyTrees(X, y[:, None], np.ones(GROWN_BY), n_trees, rng, 1.0)
+    total = 30 + n_trees // 5 + GROWN_BY // 256
+    for count in range(GROWN_BY + 1, BEGIN_AT):
+        before = trees.share
+        trees.advance(count)
+        due = (count - GROWN_BY) / (BEGIN_AT - GROWN_BY)
+        assert due <= trees.share <= due + 1.0 / total
+        assert trees.share - before <= math.ceil(total / 512) / total + 1e-9
+    assert trees.finish().leaves is not None
+
+
+def test_the_last_fit_takes_their_place():
+    X, y = steps(5000)
+    model = regressor().partial_fit(X, y)
+    assert model.model_.trees.leaves is not None
+    model.consolidate()
+    assert model.model_.trees.leaves is None
+
+
+def test_few_landmarks_and_many_columns_have_none():
+    assert n_early_trees(31, 1) == 0
+    assert n_early_trees(32, 1) == 16
+    assert n_early_trees(500, 1) == 300
+    assert n_early_trees(500, 30) == 30
+    assert n_early_trees(500, 100) == 0
+    X, y = steps(4700)
+    wide = np.hstack([X, np.zeros((len(X), 20))])
+    # 64·B² bytes hold too few rows
+    model = OnlineKernelRegressor(n_components=40, speed="fast", memory=False, restart=False)
+    assert model.partial_fit(wide, y).model_.trees is None
+
+
+@pytest.mark.parametrize("new_at", [2000, GROWN_BY + 200, 5000])
+def test_classes_and_a_new_one(new_at):
+    X, z = steps(6500)
+    y = (z > 0.0).astype(int)
+    y[new_at:][X[new_at:, 5] > 0.6] = 2
+    model = classifier()
+    found = learned(model, X, y)
+    trees = model.model_.trees
+    assert trees.values.shape == trees.leaves.counts.shape
+    assert trees.values.shape[2] == 3
+    assert trees.share > 0.0
+    assert np.mean(found[6000:] == y[6000:]) > 0.8
+    np.testing.assert_array_equal(learned(classifier(), X, y, [new_at, new_at + 100]), found)
+
+
+def test_fixed_leaves_stay_and_merge():
+    X, y = steps(6000)
+    first = regressor().partial_fit(X[:5000], y[:5000])
+    other = copy.deepcopy(first)
+    with pytest.raises(MergeError, match="call fix_map"):
+        first.model_.trees.require_alike(other.model_.trees)
+    origin = copy.deepcopy(first.fix_map())
+    other.fix_map().partial_fit(X[5500:], y[5500:])
+    first.partial_fit(X[5000:5500], y[5000:5500]).merge(other, origin)
+    np.testing.assert_array_equal(first.model_.trees.values, origin.model_.trees.values)
+    whole = copy.deepcopy(origin).partial_fit(X[5000:], y[5000:])
+    assert first.model_.trees.share == pytest.approx(whole.model_.trees.share, abs=0.05)
