@@ -27,8 +27,8 @@ def steps(n, seed=0):
     return X, y + 0.1 * rng.standard_normal(n)
 
 
-def regressor(**more):
-    return OnlineKernelRegressor(n_components=60, speed="fast", memory=False, restart=False, **more)
+def regressor(restart=False):
+    return OnlineKernelRegressor(n_components=60, speed="fast", memory=False, restart=restart)
 
 
 def classifier():
@@ -201,6 +201,31 @@ def test_few_landmarks_and_many_columns_have_none():
     # 64·B² bytes hold too few rows
     model = OnlineKernelRegressor(n_components=40, speed="fast", memory=False, restart=False)
     assert model.partial_fit(wide, y).model_.trees is None
+
+
+def test_a_model_that_takes_over_goes_on_with_the_trees(monkeypatch):
+    X, y = steps(9000)
+    y[6000:] *= -1.0
+    model, found = regressor(restart=True).partial_fit(X[:6000], y[:6000]), []
+    before = model.model_.current.trees
+    succeed = without_search.ModelWithoutSearch.succeed
+
+    def kept(new, old):
+        succeed(new, old)
+        found.append((new.trees, new.trees.sums.copy()))
+
+    monkeypatch.setattr(without_search.ModelWithoutSearch, "succeed", kept)
+    p = learned(model, X[6000:], y[6000:])
+    assert model.changes_
+    assert found[0][0] is before
+    assert not found[0][1].any()
+    # trees are left out of what decides
+    monkeypatch.undo()
+    monkeypatch.setattr(without_search, "n_early_trees", lambda *_: 0)
+    other = regressor(restart=True).partial_fit(X[:6000], y[:6000])
+    without = learned(other, X[6000:], y[6000:])
+    assert other.changes_ == model.changes_
+    assert np.abs(p - without).max() > 0.1
 
 
 @pytest.mark.parametrize("new_at", [2000, GROWN_BY + 200, 5000])

@@ -7,6 +7,9 @@ model's place. A challenger that has not done so after ``PATIENCE`` rows is drop
 begins only when the losses rise by more. A challenger also begins when a column comes in
 mid-stream: fixed landmarks, which are 0 there, barely use a new column.
 
+Trees that a model grows early (:mod:`onkel.default.early_trees`) are left out of the comparison: a
+model that begins has none yet.
+
 Decisions fall on multiples of ``BIN_ROWS`` rows, never on the end of a block. All of this never
 takes more work than learning itself (:mod:`onkel.default.compute_budget`): where it would, the
 challenger begins later, and the search of a model that has taken over waits. On a steady stream all
@@ -136,11 +139,11 @@ class RestartingModel(Stateful):
             end = len(y) if alone else self.window.end_of_bin(weight, done)
             if known < end:
                 rows, known = slice(known, end), end
-                P[rows] = self.current.learn(X[rows], y[rows], weight[rows])
-                losses[rows, 0] = self.losses(P[rows], y[rows])
+                Q, added = self.current.learn_apart(X[rows], y[rows], weight[rows])
+                losses[rows, 0], P[rows] = self.losses(Q, y[rows]), Q + added
             rows = slice(done, end)
             if self.challenger is not None:
-                Q = self.challenger.learn(X[rows], y[rows], weight[rows])
+                Q, _ = self.challenger.learn_apart(X[rows], y[rows], weight[rows])
                 losses[rows, 1] = self.losses(Q, y[rows])
             for bin_end, whole in self.window.add(losses[rows], weight[rows]):
                 if self._end_bin(whole):
@@ -177,6 +180,7 @@ class RestartingModel(Stateful):
             taken = self.comparison.better()
             if taken:
                 self._keep_rows(self.challenger.warmup)
+                self.challenger.succeed(self.current)
                 self.current, self.challenger = self.challenger, None
                 self.history, self.column_waits = LossHistory(), False
                 self.n_changes += 1

@@ -102,29 +102,42 @@ class CorrectedModel(ExplicitModel):
     # ---- learning ------------------------------------------------------------------------------
 
     def learn(self, X: Matrix, y: np.ndarray, weight: np.ndarray) -> np.ndarray:
+        P, added = self.learn_apart(X, y, weight)
+        return P + added
+
+    def learn_apart(
+        self, X: Matrix, y: np.ndarray, weight: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
         P, Y = super().learn(X, y, weight), targets_of(y, self.n_outputs)
-        done = 0
+        added, done = np.zeros(P.shape), 0
         while self.choice is not None and done < len(P):
             due = max(_FIRST_ROWS, next_power_of_two(self.choice.count))
             due = min(due, self.choice.n_rows)
             end = end_of_counted(weight, done, due - self.choice.count)
             part = slice(done, end)
             R = Y[part] - P[part]
-            self._correct(X[part], Y[part], weight[part], P[part])
+            self._correct(X[part], Y[part], weight[part], P[part], added[part])
             self.choice.keep(as_dense(X[part]), y[part], weight[part])
             self.kept.append(R[weight[part] > 0.0])
             if self.choice.count == due:
                 self._choose()
             done = end
-        self._correct(X[done:], Y[done:], weight[done:], P[done:])
-        return P
+        self._correct(X[done:], Y[done:], weight[done:], P[done:], added[done:])
+        return P, added
 
-    def _correct(self, X: Matrix, Y: np.ndarray, weight: np.ndarray, P: np.ndarray) -> None:
-        """Add the corrections to f in P (n, K), stage by stage, and learn what each left of Y."""
+    def _correct(
+        self, X: Matrix, Y: np.ndarray, weight: np.ndarray, P: np.ndarray, added: np.ndarray
+    ) -> None:
+        """Add the corrections to f in P (n, K), stage by stage, and learn what each left of Y.
+
+        Those of trees whose leaves learn go to ``added`` (n, K).
+        """
         P += learn_in_stages(self.stages, X, Y - P, weight)
-        for part in (self.linear, self.trees):
-            if part is not None:
-                P += part.learn(X, Y, P, weight)
+        if self.linear is not None:
+            P += self.linear.learn(X, Y, P, weight)
+        if self.trees is not None:
+            to = P if self.trees.leaves is None else added
+            to += self.trees.learn(X, Y, P, weight)
 
     def _choose(self) -> None:
         """Choose columns and bins anew, and learn the rows kept again.

@@ -9,7 +9,7 @@ anew without the rows held out.
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -51,24 +51,37 @@ class ModelWithoutSearch(CorrectedModel):
     def _new_sample(self) -> RowSample:
         return RowSample(_KEPT_BYTES * self._n_landmarks**2, self.map.n_features_in_)
 
-    def learn(self, X: Matrix, y: np.ndarray, weight: np.ndarray) -> np.ndarray:
+    def learn_apart(
+        self, X: Matrix, y: np.ndarray, weight: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
         if self.sample is None:
-            return super().learn(X, y, weight)
+            return super().learn_apart(X, y, weight)
         seen = self.sample.seen
         rows = next((due - seen for due in (GROWN_BY, BEGIN_AT) if seen < due), len(y) + 1)
         end = end_of_counted(weight, 0, rows)
-        P = super().learn(X[:end], y[:end], weight[:end])
+        P, added = super().learn_apart(X[:end], y[:end], weight[:end])
         self.sample.add(X[:end], y[:end], weight[:end])
         if seen < BEGIN_AT:
             self._grow_early(self.sample)
         if end == len(y):
-            return P
-        return np.concatenate([P, self.learn(X[end:], y[end:], weight[end:])])
+            return P, added
+        rest = self.learn_apart(X[end:], y[end:], weight[end:])
+        return np.concatenate([P, rest[0]]), np.concatenate([added, rest[1]])
+
+    def succeed(self, before: Self) -> None:
+        """As :meth:`ExplicitModel.succeed`; its trees go on until others are grown.
+
+        They have to prove right anew.
+        """
+        if self.trees is None and before.trees is not None and before.trees.leaves is not None:
+            self.trees = before.trees
+            self.trees.sums = np.zeros_like(self.trees.sums)
 
     def _grow_early(self, sample: RowSample) -> None:
         """Grow trees from the first rows, as far as is due now."""
         n_trees, seen = n_early_trees(self._n_landmarks, self.n_outputs), sample.seen
-        if self.trees or not n_trees or seen < GROWN_BY or not sample.keeps_all(BEGIN_AT):
+        fitted_last = self.trees is not None and self.trees.leaves is None
+        if fitted_last or not n_trees or seen < GROWN_BY or not sample.keeps_all(BEGIN_AT):
             return
         if self.growing is None:
             X, y, weight = (part[:GROWN_BY] for part in sample.rows())

@@ -416,6 +416,16 @@ class ExplicitModel(Model):
 
     # ---- learning ------------------------------------------------------------------------------
 
+    def learn_apart(
+        self, X: Matrix, y: np.ndarray, weight: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """As :meth:`learn`, in two parts: by the first a model is compared with one that begins."""
+        P = self.learn(X, y, weight)
+        return P, np.zeros(P.shape)
+
+    def succeed(self, before: Self) -> None:
+        """Predict instead of a model whose stream has changed."""
+
     def _learn_in_order(self, X: Matrix, y: np.ndarray, weight: np.ndarray, P: np.ndarray) -> None:
         if self.training is not None:
             self.training.learn_block(X, y, weight, P)
