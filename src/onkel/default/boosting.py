@@ -156,12 +156,15 @@ def judged(
     rate: float,
     rngs: list[np.random.Generator],
     held: np.ndarray,
+    beside: np.ndarray,
     patience: int,
 ) -> tuple[list[Trees], np.ndarray]:
     """Trees of several growths, and the losses of rows ``held`` out before each AT_ONCE of them.
 
     The losses are those of the growths' mean: one alone has a minimum early, and by chance. No
     trees are added when the losses have not become less for ``patience`` trees.
+
+    ``beside`` (n_held, K): predictions that F is mixed with; a row of NaN is judged by F alone.
     """
     among = np.delete(np.arange(len(Y)), held)
     of = Y, weight, loss, n_trees, rate
@@ -171,7 +174,8 @@ def judged(
     for found in zip(*growths, strict=True):
         if AT_ONCE * len(losses) >= n_trees:
             break
-        losses.append(loss_of(sum(F[held] for _, F in found) / len(found), *known))
+        mean = sum(F[held] for _, F in found) / len(found)
+        losses.append(loss_of(_mixed(mean, beside, *known[:2]), *known))
         if AT_ONCE * (len(losses) - 1 - int(np.argmin(losses))) >= patience:
             break
     return [trees for trees, _ in found], np.array(losses)
@@ -219,6 +223,17 @@ def _first(mean: np.ndarray, loss: int) -> np.ndarray:
         return mean
     mean = np.clip(mean, _RARE, 1.0 - _RARE)
     return np.log(mean) if loss == MORE else np.log(mean / (1.0 - mean))
+
+
+def _mixed(F: np.ndarray, P: np.ndarray, Y: np.ndarray, weight: np.ndarray) -> np.ndarray:
+    """P + a (F - P), a in [0, 1] the share of least squares; F in rows where P is NaN."""
+    some = ~np.isnan(P[:, 0])
+    S, R, w = (F - P)[some], (Y - P)[some], weight[some]
+    size = float(w @ (S**2).sum(axis=1))
+    a = float(w @ (R * S).sum(axis=1)) / size if size > 0.0 else 0.0
+    mixed = F.copy()
+    mixed[some] = P[some] + min(max(a, 0.0), 1.0) * S
+    return mixed
 
 
 def loss_of(F: np.ndarray, Y: np.ndarray, weight: np.ndarray, loss: int) -> float:

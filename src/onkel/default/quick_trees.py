@@ -57,7 +57,7 @@ def quick_trees(
     if most < FEWEST_TREES:
         return None
     of = part.begin(Y, weight), weight, part.loss
-    rate = rate_of(most)
+    rate, beside = rate_of(most), part.beside(held)
 
     def grow(
         columns: np.ndarray, n_trees: int, held: np.ndarray | None = None
@@ -65,7 +65,7 @@ def quick_trees(
         rows = Binned.of(X[:, columns], rng.random(len(columns)))
         if held is None:
             return boosted(rows, *of, n_trees, rate, rng), np.empty(0), rows
-        (trees,), losses = judged(rows, *of, n_trees, rate, [rng], held, _PATIENCE)
+        (trees,), losses = judged(rows, *of, n_trees, rate, [rng], held, beside, _PATIENCE)
         return trees, losses, rows
 
     few = len(matter) <= _FEW * d

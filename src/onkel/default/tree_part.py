@@ -8,16 +8,17 @@ kept (:mod:`onkel.default.boosting`). A prediction p becomes
 
 At first a comes from rows that neither the landmarks nor the trees were fitted to: those that the
 last search held out and no other has seen, or, where there was no search, all rows in folds. How
-many trees there are, all rows held out say. The less rows tell, the nearer a is to what it is on
-most data. Of numbers it is the share of least squares. Of classes that would be too much for the
-largest score, as the chances of trees are far from each other: a is where fewest mistakes are made,
-and near-ties are half mistakes. The trees are then grown once more from all rows: the fewer they
-are, the more times, and averaged.
+many trees there are, all rows held out say. Of numbers they are as many as are best beside the
+landmarks: more than are best alone, because a mix varies less with the rows. The less rows tell,
+the nearer a is to what it is on most data. Of numbers it is the share of least squares. Of classes
+that would be too much for the largest score, as the chances of trees are far from each other: a is
+where fewest mistakes are made, and near-ties are half mistakes. The trees are then grown once more
+from all rows: the fewer they are, the more times, and averaged.
 
 Trees stay as they are while the model goes on learning, but for those that are grown early
-(:mod:`onkel.default.learning_leaves`). The share follows the rows that come, less
-its standard error, and remembers some thousands of them; of classes as the same part of the share
-of least squares.
+(:mod:`onkel.default.learning_leaves`). The share follows the rows that come, less its standard
+error, and remembers some thousands of them; of classes as the same part of the share of least
+squares.
 """
 
 from __future__ import annotations
@@ -134,9 +135,9 @@ class TreePart(Stateful):
         T = part.begin(Y, weight)
         rate = rate_of(most)
         of = rows, T, weight, part.loss
-        places = held.parts()
+        places, beside = held.parts(), part.beside(held)
         more = most, rate, rng.spawn(_JUDGED)
-        runs = [judged(*of, *more, held.rows[some], _PATIENCE) for some in places]
+        runs = [judged(*of, *more, held.rows[some], beside[some], _PATIENCE) for some in places]
         checks = min(len(losses) for _, losses in runs)
         n_trees = AT_ONCE * int(np.argmin(sum(losses[:checks] for _, losses in runs)))
         F = np.empty((len(held.rows), K))
@@ -169,6 +170,14 @@ class TreePart(Stateful):
         if self.loss == SQUARED:
             return (Y - self.middle) / self.scale
         return (Y + 1.0) / 2.0 if self.loss == TWO else Y
+
+    def beside(self, held: HeldOut) -> np.ndarray:
+        """The predictions (n_held, K) of rows held out, in the units of F, for numbers.
+
+        Of classes, and where rows were not held out of all fits, they are NaN.
+        """
+        known = held.unseen & (self.loss == SQUARED)
+        return np.where(known[:, None], (held.predictions - self.middle) / self.scale, np.nan)
 
     def judge(self, F: np.ndarray, Y: np.ndarray, weight: np.ndarray, held: HeldOut) -> None:
         """Choose the share of trees whose sums are F (n_held, K) for the rows held out."""
