@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 import onkel
+from onkel.default.early_trees import BEGIN_AT
 from onkel.numerics.compiling import watch
 from onkel.serve import LiveModel
 from onkel.serve.warmup import compile_where_needed, warm_up
@@ -49,4 +50,5 @@ def test_more_rows_are_taken_only_where_the_first_was_compiled(monkeypatch):
     # a row, its label, and a row with its label
     assert found[0] == [1, 1, 1]
     assert found[1][:3] == [1, 1, 1]
-    assert sum(found[1]) > 1000
+    # two of three are learned: so many that trees have begun to predict
+    assert sum(found[1]) * 2 // 3 >= BEGIN_AT

@@ -13,8 +13,8 @@ from onkel.errors import ModelFileError
 from onkel.numerics.compiling import watch
 from onkel.serve.live import LiveModel
 
-# Enough for the first fits of a new model, and for its searches.
-_ROWS, _ROWS_OF_SEARCHES = 300, 2200
+# Enough for the first fits of a new model; for its searches and early trees. Each is learned twice.
+_ROWS, _ROWS_OF_SEARCHES = 300, 2400
 # Rows at a time: single ones and blocks, before the first fits and after them.
 _SIZES = (1, 1, 62, 64, 1, 1)
 _BLOCK = 256
