@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.utils.multiclass import type_of_target
 
 from onkel.annotations import ArrayLike, DTypeLike, Matrix, MatrixLike, Out, Seed
-from onkel.fields import Fields, Flag, Number, Whole
+from onkel.fields import Fields, Flag, Whole
 from onkel.maps.landmarks.competing_widths import best_widths, steps_of_best
 from onkel.maps.landmarks.drawn_rows import Split, predict_held_out, split
 from onkel.maps.landmarks.evidence import Landmarks
@@ -31,7 +31,7 @@ from onkel.maps.landmarks.indicators import groups_of
 from onkel.maps.landmarks.later_rows import with_best_penalty
 from onkel.maps.landmarks.schedule import CHOICE_ROWS, FEW_ROWS, FEW_STEPS, FitSchedule
 from onkel.maps.landmarks.search import improve, steps_of_search
-from onkel.maps.landmarks.small_search import KeptPromise
+from onkel.maps.landmarks.small_search import Promises
 from onkel.numerics.arrays import as_dense
 from onkel.numerics.devices import DEVICES, device_named
 from onkel.numerics.in_steps import finished, in_shares
@@ -130,7 +130,7 @@ class LearnedLandmarks(FitSchedule):
         "_together": Flag(optional=True),
         "_owing": Flag(),
         "_news": Flag(optional=True),
-        "_kept": Number(low=0.0, high=1.0, optional=True),
+        "_broken": Flag(optional=True),
         "postponed_": Flag(),
         "_resumed": Whole(high=2**58),
         "_fitted": Part(lambda map: FittedLandmarks.none(map.n_features_in_), anew=True, among="S"),
@@ -173,8 +173,8 @@ class LearnedLandmarks(FitSchedule):
         self._taught = False
         # True from the moment that a column comes to the end of the next search
         self._news: bool | None = None
-        # which share of a small search's promise the last search kept, where less than all
-        self._kept: float | None = None
+        # True where the last search gained much less than a small one had promised
+        self._broken: bool | None = None
         # how many rows searches had seen before the last one
         self._seen_before = 0
 
@@ -266,10 +266,9 @@ class LearnedLandmarks(FitSchedule):
             # few of the rows have a new column: a small search would see little of it
             least, known = 0.0 if self._news else self.least_gain, self.labels_before
             how = steps, rng, units, False, None, least, known, self._device
-            kept = KeptPromise(self._kept or 1.0)
-            at = yield from improve(starts, X, V, weight, *how, kept)
-            self._news = None
-            self._kept = kept.share if kept.share < 1.0 else None
+            before = Promises(bool(self._broken))
+            at = yield from improve(starts, X, V, weight, *how, before)
+            self._news, self._broken = None, before.broken or None
         return at
 
     def _among_first_rows(

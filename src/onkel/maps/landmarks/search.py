@@ -49,7 +49,7 @@ from onkel.maps.landmarks.fitted import Units
 from onkel.maps.landmarks.on_device import RowsOnDevice
 from onkel.maps.landmarks.searched import LEAST_RIDGE, Searched, SearchedRows
 from onkel.maps.landmarks.small_search import (
-    KeptPromise,
+    Promises,
     begin_small,
     promises,
     steps_of_small,
@@ -96,7 +96,7 @@ def improve(
     least_gain: float = 0.0,
     labels_before: bool = False,
     device: Device | None = None,
-    kept: KeptPromise | None = None,
+    before: Promises | None = None,
 ) -> Generator[bool, None, Landmarks]:
     """Up to ``steps`` Adam steps up the evidence of four fifths of the rows X (n, d), Y (n, C).
 
@@ -107,8 +107,9 @@ def improve(
     does not choose them. Where a small search gains less than the share ``least_gain`` of the
     squared errors, in float64 twice that, the first of ``starts`` is returned; with
     ``labels_before`` what the labels of the rows before tell is no gain. ``device``: where products
-    over all rows are made, other than in the processor. ``kept``: how much small searches promised
-    too much; it is changed. It is a generator, in about :func:`steps_of_search` steps.
+    over all rows are made, other than in the processor. ``before``: whether the last search gained
+    what was promised; afterwards, whether this one did. It is a generator, in about
+    :func:`steps_of_search` steps.
     """
     of = of or split(len(X), rng)
     judge, learn = yield from drawn(of, X, Y, weight, units)
@@ -129,15 +130,15 @@ def improve(
     if least_gain:
         more = (X, Y, weight, units) if labels_before else None
         # the first search for landmarks' own widths may gain what those before did not
-        if kept and not (tried and not _tries_own(len(X) // 2, m, last)):
-            least_gain = kept.least(least_gain)
+        if before and (_tries_own(len(X) // 2, m, last) or not tried):
+            least_gain = before.least(least_gain)
         wanted = least_gain, small_doubt
         promised = yield from promises(small, *wanted, m, tried, of, learn, more)
         if not promised:
             return starts[0]
     found, gained = yield from _search(starts, rows, steps, tried, last)
-    if kept and promised:
-        kept.learn(promised, gained)
+    if before and promised:
+        before.learn(promised, gained)
     return (yield from _climb_again(found, rows, steps, rng)) if last else found
 
 

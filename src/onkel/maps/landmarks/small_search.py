@@ -2,8 +2,8 @@
 
 A search takes several times as long as learning its rows, and on many streams it gains nothing. How
 much the last one gained does not tell how much the next one will. A small search does: a few steps
-of every other landmark on some of the rows. It takes less than a tenth of the time. What it
-promises counts at the share that the last whole search kept of its promise. Where the
+of every other landmark on some of the rows. It takes less than a tenth of the time. Where the last
+whole search gained much less than was promised, the next small one must promise more. Where the
 labels before are known when a row is predicted, what they tell is no gain
 (:mod:`onkel.maps.landmarks.labels_before`).
 """
@@ -42,27 +42,28 @@ _FAR = 1.25
 _DEAR = 6
 
 
-# A promise counts at least at this share: the next search may keep more of its own.
-_LEAST_KEPT = 0.5
+# A whole search that gained less than this share of what was promised has broken the promise; then
+# the next small search must promise so many times as much.
+_KEPT, _MORE = 0.5, 2.0
 
 
-class KeptPromise:
-    """Which share of the gain that a small search promised the last whole one had.
+class Promises:
+    """Whether the last whole search gained what a small one had promised.
 
     Half of the landmarks leave more to gain than all of them: where these are as good as they can
     be, a small search goes on to promise, and whole ones gain nothing.
     """
 
-    def __init__(self, share: float = 1.0) -> None:
-        self.share: float = share
+    def __init__(self, broken: bool = False) -> None:
+        self.broken: bool = broken
 
     def learn(self, promised: float, gained: float) -> None:
         """A whole search gained so much."""
-        self.share = min(max(gained / promised, _LEAST_KEPT), 1.0)
+        self.broken = gained < _KEPT * promised
 
     def least(self, gain: float) -> float:
         """What a small search must promise where a whole one should gain the share ``gain``."""
-        return gain / self.share
+        return _MORE * gain if self.broken else gain
 
 
 class SmallSearch(NamedTuple):
