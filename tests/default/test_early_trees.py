@@ -43,10 +43,10 @@ def learned(model, X, y, cuts=(), **more):
 # ---- leaves --------------------------------------------------------------------------------------
 
 
-def naive(X, T, weight, loss, columns, edges, values, counts, base, rate, penalty):
+def naive(X, T, weight, loss, columns, edges, values, counts, base, forgetting, rate, penalty):
     """F before each row, values and counts after all: row by row, in float64."""
     links = {SQUARED: lambda F: F, TWO: expit, MORE: softmax}
-    values, counts, found = values.astype(float), counts.astype(float), []
+    values, counts, found, rows = values.astype(float), counts.astype(float), [], 0
     for x, target, w in zip(X, T, weight, strict=True):
         F = base.copy()
         for t in range(len(columns)):
@@ -59,12 +59,15 @@ def naive(X, T, weight, loss, columns, edges, values, counts, base, rate, penalt
             if w > 0.0:
                 values[t, leaf] += step / (counts[t, leaf] + penalty)
         found.append(F)
+        rows += w > 0.0
+        if w > 0.0 and rows % 256 == 0:
+            counts *= forgetting**256
     return np.array(found), values, counts
 
 
 @pytest.mark.parametrize(("loss", "K"), [(SQUARED, 1), (TWO, 1), (MORE, 3)])
-@pytest.mark.parametrize("block", [1, 37, 600])
-def test_leaves_move_as_the_formula_says(loss, K, block):
+@pytest.mark.parametrize(("block", "forgetting"), [(1, 1.0), (37, 0.99), (600, 1.0), (600, 0.999)])
+def test_leaves_move_as_the_formula_says(loss, K, block, forgetting):
     rng = np.random.default_rng(0)
     X, weight = rng.standard_normal((600, 4)), rng.integers(0, 3, 600) / 2.0
     T = rng.standard_normal((600, 1)) if loss == SQUARED else rng.integers(0, 2, (600, 1)) * 1.0
@@ -72,9 +75,9 @@ def test_leaves_move_as_the_formula_says(loss, K, block):
         T = np.eye(3)[rng.integers(0, 3, 600)]
     columns, edges = rng.integers(0, 4, (5, 2)), rng.standard_normal((5, 2))
     values, base = rng.standard_normal((5, 4, K)).astype(np.float32), rng.standard_normal(K)
-    leaves = LearningLeaves(values.shape, 0.3, 2.0)
+    leaves = LearningLeaves(values.shape, forgetting, 0.3, 2.0)
     leaves.counts += 1.0
-    of = columns, edges, values, leaves.counts.copy(), base, 0.3, 2.0
+    of = columns, edges, values, leaves.counts.copy(), base, forgetting, 0.3, 2.0
     expected = naive(X, T, weight, loss, *of)
     found = []
     for a in range(0, 600, block):

@@ -87,7 +87,8 @@ def _grown(
         yield True
     part.take([(trees, rows.edges_at(trees))])
     part.part = 1.0 if part.loss == SQUARED else _OF_CLASSES
-    leaves = LearningLeaves(part.values.shape, rate, usual * penalty_of(part.loss))
+    of_leaf = rate, usual * penalty_of(part.loss)
+    leaves = LearningLeaves(part.values.shape, forgetting, *of_leaf)
     # the values come from these rows, which are only counted: they move a copy
     arrays = part.loss, part.columns, part.edges, part.values.copy(), part.base
     for start in range(0, len(X), _COUNTED):

@@ -7,7 +7,8 @@ Newton of the rows that fell into it, N the sum of their h:
 
     N ← N + h,   v ← v + (rate · g - h v)/(N + penalty).
 
-So each tree learns what those before it leave, as it did when it was grown. Of squared errors and
+With forgetting γ < 1, N is multiplied by γ^256 after each 256 rows. So each tree learns what those
+before it leave, as it did when it was grown. Of squared errors and
 one tree v is rate · Σ g/(Σ h + penalty), the value that boosting gives it for all rows so far.
 """
 
@@ -17,8 +18,9 @@ from typing import ClassVar
 
 import numpy as np
 
+from onkel.default.cells import PERIOD
 from onkel.default.tree_loops import find_leaves, slopes_of_row
-from onkel.fields import Array, Fields, Number
+from onkel.fields import Array, Fields, Number, Whole
 from onkel.numerics.arrays import inserted
 from onkel.numerics.jit import jit
 from onkel.state import Stateful
@@ -34,14 +36,24 @@ class LearningLeaves(Stateful):
 
     STATE: ClassVar[Fields] = {
         "counts": Array(np.float32, ("trees", "leaves", "n_outputs"), low=0.0),
+        "rows": Whole(),
         "rate": Number(low=0.0, high=1.0),
         "penalty": Number(low=0.0),
     }
 
-    def __init__(self, shape: tuple[int, ...], rate: float = 0.0, penalty: float = 0.0) -> None:
+    def __init__(
+        self,
+        shape: tuple[int, ...],
+        forgetting: float = 1.0,
+        rate: float = 0.0,
+        penalty: float = 0.0,
+    ) -> None:
         self.counts: np.ndarray = np.zeros(shape, np.float32)
+        #: rows that counted (weight > 0)
+        self.rows: int = 0
         self.rate: float = rate
         self.penalty: float = penalty
+        self._kept = forgetting**PERIOD
 
     def learn(
         self,
@@ -57,7 +69,8 @@ class LearningLeaves(Stateful):
         """Move ``values`` by rows X (n, d) with targets T (n, K); returns F (n, K) before each."""
         F, T = np.tile(base, (len(X), 1)), np.clip(T, -_FARTHEST, _FARTHEST)
         trees = columns, edges, values, self.counts
-        learn_leaves(X, *trees, T, weight, loss, self.rate, self.penalty, F)
+        how = loss, self.rate, self.penalty, self._kept, self.rows
+        self.rows = learn_leaves(X, *trees, T, weight, *how, F)
         return F
 
     def add_output(self, position: int) -> None:
@@ -69,8 +82,11 @@ class LearningLeaves(Stateful):
 
 
 @jit
-def learn_leaves(X, columns, edges, values, counts, Y, weight, loss, rate, penalty, F):
-    """Add to F (n, K) the values of the leaves of each row of X (n, d), then move these leaves."""
+def learn_leaves(X, columns, edges, values, counts, Y, weight, loss, rate, penalty, kept, rows, F):
+    """Add to F (n, K) the values of the leaves of each row of X (n, d), then move these leaves.
+
+    ``rows`` have counted before; returns how many have now.
+    """
     leaves = np.empty((len(columns), _TOGETHER), np.uint8)
     g, h = np.empty(F.shape[1]), np.empty(F.shape[1])
     for start in range(0, len(X), _TOGETHER):
@@ -90,3 +106,8 @@ def learn_leaves(X, columns, edges, values, counts, Y, weight, loss, rate, penal
                         N = n[k] + h[k]
                         n[k] = min(N, _MOST)
                         v[k] += (rate * g[k] - h[k] * v[k]) / (N + penalty)
+            if w > 0.0:
+                rows += 1
+                if kept < 1.0 and rows % PERIOD == 0:
+                    counts *= np.float32(kept)
+    return rows

@@ -95,7 +95,9 @@ class TreePart(Stateful):
         "scale": Number(),
         "part": Number(low=0.0, high=1.0),
         "sums": Array(shape=(N_SUMS,), low=-1e300, high=1e300),
-        "leaves": Part(lambda of: LearningLeaves(of.values.shape), anew=True, optional=True),
+        "leaves": Part(
+            lambda of: LearningLeaves(of.values.shape, of.forgetting), anew=True, optional=True
+        ),
     }
 
     def __init__(self, n_outputs: int, forgetting: float = 1.0) -> None:
@@ -112,6 +114,7 @@ class TreePart(Stateful):
         self.sums: np.ndarray = np.zeros(N_SUMS)
         #: None where values stay as they are
         self.leaves: LearningLeaves | None = None
+        self.forgetting: float = forgetting
         self._kept = (forgetting * (1.0 - 1.0 / _REMEMBERED)) ** PERIOD
 
     @classmethod
