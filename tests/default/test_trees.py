@@ -45,8 +45,7 @@ def grown(loss, n_trees=30, held=None):
     of = rows, Y, weight, loss, n_trees, 0.2
     if held is None:
         return X, Y, weight, rows, boosted(*of, rng), None
-    alone = np.full((len(held), Y.shape[1]), np.nan)
-    trees, losses = judged(*of, rng.spawn(2), held, alone, 100)
+    trees, losses = judged(*of, rng.spawn(2), held, 100)
     return X, Y, weight, rows, trees, losses
 
 
@@ -104,8 +103,7 @@ def test_rows_held_out_are_not_learned_and_say_when_to_stop(loss):
     other = Y.copy()
     other[held] = Y[held][::-1]
     rng = np.random.default_rng(1)
-    alone = np.full((len(held), Y.shape[1]), np.nan)
-    again, _ = judged(rows, other, weight, loss, 400, 0.2, rng.spawn(2), held, alone, 100)
+    again, _ = judged(rows, other, weight, loss, 400, 0.2, rng.spawn(2), held, 100)
     both = min(len(again[0].values), n_trees)
     for mine, own in zip(again, growths, strict=True):
         np.testing.assert_array_equal(mine.values[:both], own.values[:both])
@@ -118,7 +116,7 @@ def test_trees_beside_predictions_are_judged_by_the_mix():
     P = Y[held] + 0.5 * rng.standard_normal((100, 1))
     P[80:] = np.nan
     of = rows, Y, weight, SQUARED, 300, 0.2
-    growths, losses = judged(*of, np.random.default_rng(1).spawn(2), held, P, 300)
+    growths, losses = judged(*of, np.random.default_rng(1).spawn(2), held, 300, P)
     some, w = held[:80], weight[held][:80, None]
     for i in (0, 5, len(losses) - 2):
         F = np.mean([trees.sums(rows.bins[:, held], 5 * i) for trees in growths], axis=0)
@@ -139,7 +137,7 @@ def test_more_trees_are_best_beside_the_landmarks_than_alone():
         beside = TreePart(1).beside(HeldOut.at_once(held, others, np.full(400, unseen)))
         assert np.isnan(beside).all() != unseen
         of = Binned.of(X), Y, np.ones(2000), SQUARED, 200, 0.2
-        _, losses = judged(*of, np.random.default_rng(1).spawn(2), held, beside, 200)
+        _, losses = judged(*of, np.random.default_rng(1).spawn(2), held, 200, beside)
         best[unseen] = int(losses.argmin())
     assert best[True] > best[False]
 
@@ -205,7 +203,7 @@ def test_the_share_is_that_of_least_squares_on_rows_held_out(n_folds):
         out = held[folds == fold]
         of = rows, T, weight / weight.mean(), SQUARED, most, 40.0 / most
         beside = (known[folds == fold] - part.middle) / part.scale
-        runs.append((out, *judged(*of, both, out, beside, 100)))
+        runs.append((out, *judged(*of, both, out, 100, beside)))
     checks = min(len(losses) for *_, losses in runs)
     n = 5 * np.sum([losses[:checks] for *_, losses in runs], axis=0).argmin()
     F = np.zeros(Y.shape)

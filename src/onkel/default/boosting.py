@@ -156,15 +156,16 @@ def judged(
     rate: float,
     rngs: list[np.random.Generator],
     held: np.ndarray,
-    beside: np.ndarray,
     patience: int,
+    beside: np.ndarray | None = None,
 ) -> tuple[list[Trees], np.ndarray]:
     """Trees of several growths, and the losses of rows ``held`` out before each AT_ONCE of them.
 
     The losses are those of the growths' mean: one alone has a minimum early, and by chance. No
     trees are added when the losses have not become less for ``patience`` trees.
 
-    ``beside`` (n_held, K): predictions that F is mixed with; a row of NaN is judged by F alone.
+    ``beside`` (n_held, K): predictions that F is mixed with; where they are NaN or not given, F
+    alone is judged.
     """
     among = np.delete(np.arange(len(Y)), held)
     of = Y, weight, loss, n_trees, rate
@@ -174,8 +175,9 @@ def judged(
     for found in zip(*growths, strict=True):
         if AT_ONCE * len(losses) >= n_trees:
             break
-        mean = sum(F[held] for _, F in found) / len(found)
-        losses.append(loss_of(_mixed(mean, beside, *known[:2]), *known))
+        F = sum(F[held] for _, F in found) / len(found)
+        F = F if beside is None else _mixed(F, beside, *known[:2])
+        losses.append(loss_of(F, *known))
         if AT_ONCE * (len(losses) - 1 - int(np.argmin(losses))) >= patience:
             break
     return [trees for trees, _ in found], np.array(losses)

@@ -2,8 +2,9 @@
 
 They are those of :mod:`onkel.default.tree_part`, with these differences:
 
-- There are at most 300 trees in all. Those that were grown without the rows held out are kept. Only
-  where they are few more are grown, from all rows, and averaged with them.
+- There are at most 300 trees in all, as many as are best alone. Those that were grown without the
+  rows held out are kept. Only where they are few more are grown, from all rows, and averaged with
+  them: that is worth more than further trees, which would be best beside the landmarks.
 - Each time the edges of the bins are shifted at random, so that the mean has finer edges.
 - Where few columns matter to the landmarks, trees that ask about these alone compete with trees
   that ask about all: rows held out choose. A column that only tells something together with another
@@ -57,7 +58,7 @@ def quick_trees(
     if most < FEWEST_TREES:
         return None
     of = part.begin(Y, weight), weight, part.loss
-    rate, beside = rate_of(most), part.beside(held)
+    rate = rate_of(most)
 
     def grow(
         columns: np.ndarray, n_trees: int, held: np.ndarray | None = None
@@ -65,7 +66,7 @@ def quick_trees(
         rows = Binned.of(X[:, columns], rng.random(len(columns)))
         if held is None:
             return boosted(rows, *of, n_trees, rate, rng), np.empty(0), rows
-        (trees,), losses = judged(rows, *of, n_trees, rate, [rng], held, beside, _PATIENCE)
+        (trees,), losses = judged(rows, *of, n_trees, rate, [rng], held, _PATIENCE)
         return trees, losses, rows
 
     few = len(matter) <= _FEW * d

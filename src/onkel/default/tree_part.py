@@ -140,7 +140,7 @@ class TreePart(Stateful):
         of = rows, T, weight, part.loss
         places, beside = held.parts(), part.beside(held)
         more = most, rate, rng.spawn(_JUDGED)
-        runs = [judged(*of, *more, held.rows[some], beside[some], _PATIENCE) for some in places]
+        runs = [judged(*of, *more, held.rows[some], _PATIENCE, beside[some]) for some in places]
         checks = min(len(losses) for _, losses in runs)
         n_trees = AT_ONCE * int(np.argmin(sum(losses[:checks] for _, losses in runs)))
         F = np.empty((len(held.rows), K))
