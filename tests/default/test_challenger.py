@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 
 from onkel import OnlineKernelClassifier, OnlineKernelRegressor
-from onkel.default.corrected_by_cells import CorrectedModel
 from onkel.default.loss_window import BIN_ROWS, LossHistory
 from onkel.maps.landmarks.schedule import CHOICE_ROWS
 
@@ -275,21 +274,21 @@ def test_after_an_alarm_a_challenger_begins_without_fits_that_the_budget_does_no
 
 
 @pytest.mark.parametrize("quietly", [True, False])
-def test_the_second_model_goes_on_when_a_column_comes(quietly):
+def test_a_value_of_a_known_category_begins_no_challenger_beside_the_second_model(quietly):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(3000, 2))
     walk = np.cumsum(rng.normal(size=3000)) * 0.5
     model = OnlineKernelRegressor(n_components=15, speed="fast")
     model.fit(X, X[:, 0] * np.tanh(walk) + walk)
     second = model.memory_.second
-    assert isinstance(second, CorrectedModel)
-    assert second.ready
-    assert second.warmup is None
-    together = second.map._together
+    assert second.current.ready
+    assert second.current.warmup is None
+    assert second.challenger is None
+    together = second.current.map._together
     assert together is not None
     model.add_columns(1, quietly=quietly)
-    assert model.memory_.second is second
-    assert second.map._together is (together if quietly else None)
+    assert (second.challenger is None and not second.column_waits) == quietly
+    assert second.current.map._together is (together if quietly else None)
 
 
 @pytest.mark.parametrize("largest", [1e100, 1e140])

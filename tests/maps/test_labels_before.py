@@ -130,3 +130,5 @@ def test_in_the_second_model_fits_of_widths_compete_only_where_no_search_follows
         of_model, second = learner._new_map(3), learner._make_second(3)
         assert of_model.chooses(CHOICE_ROWS)
         assert second.map.chooses(CHOICE_ROWS) is compete
+        # also in a model that takes its place
+        assert second._begin_challenger().map.chooses(CHOICE_ROWS) is compete

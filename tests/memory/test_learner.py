@@ -164,12 +164,12 @@ def test_a_column_more_is_taken():
         ("seed", None, "seed: is missing"),
         ("width", 3, "width: is 3, more than the 2 columns of a row"),
         ("second/n_outputs", 3, "second/n_outputs: is 3, not 1"),
-        ("second/stage_0", None, "second/stage_0: is missing"),
-        ("second/residuals", None, "second/residuals: is missing"),
-        ("second/residuals", np.zeros((3, 1)), "residuals: has 3 rows, and choice has"),
-        ("second/residuals", np.zeros((3, 2)), r"second/residuals: has shape \(3, 2\)"),
-        ("second/map/S", None, "second/map/S: is missing"),
-        ("second/map/scale", np.ones(2), "second/map/scale: has shape"),
+        ("second/current/stage_0", None, "second/current/stage_0: is missing"),
+        ("second/current/residuals", None, "second/current/residuals: is missing"),
+        ("second/current/residuals", np.zeros((3, 1)), "residuals: has 3 rows, and choice has"),
+        ("second/current/residuals", np.zeros((3, 2)), r"second/.*/residuals: has shape \(3, 2\)"),
+        ("second/current/map/S", None, "second/current/map/S: is missing"),
+        ("second/current/map/scale", np.ones(2), "second/current/map/scale: has shape"),
     ],
 )
 def test_a_crafted_second_model_is_refused(place, value, message):

@@ -157,15 +157,17 @@ class _OnlineKernel(OverMap):
         loss: Loss,
         epsilon: float,
         n_outputs: int,
+        with_cells: type[CorrectedModel] | None = None,
+        feature_map: LearnedLandmarks | None = None,
     ) -> Any:
         if self.average:
             raise ValueError(
                 "average=True cannot be used here: the weights are the solution of all rows so far"
             )
-        with_cells = ModelWithoutSearch if self.speed == "fast" else CorrectedModel
+        with_cells = with_cells or (ModelWithoutSearch if self.speed == "fast" else CorrectedModel)
         corrected = self.pairs and isinstance(rule, LeastSquares)
         representation = with_cells if corrected else ExplicitModel
-        parts = self._new_map(d), rule, loss, epsilon, n_outputs
+        parts = feature_map or self._new_map(d), rule, loss, epsilon, n_outputs
         return RestartingModel(*parts, representation) if self.restart else representation(*parts)
 
     @property
@@ -186,11 +188,7 @@ class _OnlineKernel(OverMap):
         return Remembering(self._make_second, d, max(n_outputs, 2), log_odds, most)
 
     def _make_second(self, d: int) -> Any:
-        """A least squares model of one output over rows of d columns.
-
-        It never begins anew: its targets are what memory and model leave, which follow a change
-        themselves, so no challenger of it was ever better.
-        """
+        """A least squares model of one output over rows of d columns."""
         rule, feature_map = LeastSquares(1.0, self.forgetting, self.device), self._new_map(d)
         assert isinstance(feature_map, LearnedLandmarks)
         # its targets are what the labels so far have left
@@ -198,8 +196,7 @@ class _OnlineKernel(OverMap):
         if feature_map.search_steps:
             # which is little to choose by, and searches find widths, too
             feature_map.spare_work()
-        representation = CorrectedModel if self.pairs else ExplicitModel
-        return representation(feature_map, rule, Loss.SQUARED, 0.0, 1)
+        return self._make_model(d, rule, Loss.SQUARED, 0.0, 1, CorrectedModel, feature_map)
 
 
 @learner("n_components=50", score="0.97")
