@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from onkel import OnlineKernelClassifier, OnlineKernelRegressor, StreamModel
+from onkel.cli.arguments import choose_task
 
 Record = dict[str, np.ndarray]
 _BLOCK = 64
@@ -57,7 +58,7 @@ def scores_of_table(path: Path, target: str, **params: str) -> Record:
     model.adopt(stream)
     found, labels = [], []
     for block in stream:
-        if block.y.dtype.kind == "f":
+        if not found and choose_task(block.y, "auto")[0] == "regression":
             return {}
         found.append(model.predictions_then_learn(block).scores)
         labels.append(block.y)

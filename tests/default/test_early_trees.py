@@ -1,4 +1,4 @@
-"""speed="fast": trees that the first rows grow, and whose leaves go on learning."""
+"""Trees that the first rows grow, and whose leaves go on learning."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ import pytest
 from scipy.special import expit, softmax
 
 from onkel import OnlineKernelClassifier, OnlineKernelRegressor
-from onkel.default import without_search
+from onkel.default import corrected_by_cells
+from onkel.default.cells import learn_share, share
 from onkel.default.early_trees import BEGIN_AT, GROWN_BY, EarlyTrees, n_early_trees
 from onkel.default.learning_leaves import LearningLeaves
 from onkel.default.tree_loops import MORE, SQUARED, TWO
@@ -27,8 +28,8 @@ def steps(n, seed=0):
     return X, y + 0.1 * rng.standard_normal(n)
 
 
-def regressor(restart=False):
-    return OnlineKernelRegressor(n_components=60, speed="fast", memory=False, restart=restart)
+def regressor(restart=False, speed="fast"):
+    return OnlineKernelRegressor(n_components=60, speed=speed, memory=False, restart=restart)
 
 
 def classifier():
@@ -125,6 +126,35 @@ def test_values_stay_finite():
     TreePart(1).set_state(part.get_state())
 
 
+def test_the_share_is_the_smaller_of_two_memories():
+    X, y = steps(3000)
+    part = EarlyTrees(X, y[:, None], np.ones(3000), 16, np.random.default_rng(0), 1.0).finish()
+    rng, n = np.random.default_rng(1), 6000
+    rows, T = rng.uniform(-1.0, 1.0, (n, 6)), rng.standard_normal((n, 1))
+    # trees are right for long, then wrong in a burst
+    T[:5500] = part.predictions(rows[:5500])
+    T[5500:] -= 3.0 * part.predictions(rows[5500:])
+    shares, memories = [], np.zeros((2, len(part.sums)))
+    kept = (1.0 - 1.0 / np.array([8192, 1024])) ** 256
+    part.leaves.rate = part.leaves.penalty = 0.0
+    part.leaves.counts += np.float32(1e20)
+    P = np.zeros((1, 1))
+    for t in range(n):
+        S = part.predictions(rows[t : t + 1])
+        before = [float(share(sums)) for sums in memories]
+        shares.append(min(before))
+        expected = shares[-1] * S
+        for sums, fades in zip(memories, kept, strict=True):
+            learn_share(T[t : t + 1], S, np.ones(1), fades, sums, np.zeros((1, 1)))
+        if t % 100 == 0:
+            assert part.share == pytest.approx(shares[-1], abs=1e-6)
+        found = part.learn(rows[t : t + 1], T[t : t + 1], P, np.ones(1))
+        np.testing.assert_allclose(found, expected, rtol=1e-3, atol=1e-3)
+    assert shares[5500] > 0.9
+    assert shares[-1] == 0.0
+    assert float(share(memories[0])) > 0.3
+
+
 # ---- models --------------------------------------------------------------------------------------
 
 
@@ -136,13 +166,14 @@ def test_predictions_do_not_depend_on_the_blocks():
     np.testing.assert_allclose(learned(regressor(), X, y, cuts), whole, rtol=1e-6, atol=1e-6)
 
 
-def test_trees_predict_steps_better(monkeypatch):
+@pytest.mark.parametrize("speed", ["fast", "balanced"])
+def test_trees_predict_steps_better(speed, monkeypatch):
     X, y = steps(9000)
-    model = regressor()
+    model = regressor(speed=speed)
     found = learned(model, X, y)
     assert model.model_.trees.share > 0.5
-    monkeypatch.setattr(without_search, "n_early_trees", lambda *_: 0)
-    without = learned(regressor(), X, y)
+    monkeypatch.setattr(corrected_by_cells, "n_early_trees", lambda *_: 0)
+    without = learned(regressor(speed=speed), X, y)
     np.testing.assert_array_equal(found[:BEGIN_AT], without[:BEGIN_AT])
     late = slice(BEGIN_AT, None)
     assert np.mean((found[late] - y[late]) ** 2) < 0.8 * np.mean((without[late] - y[late]) ** 2)
@@ -160,9 +191,10 @@ def test_rows_of_no_weight_do_not_count():
 
 @pytest.mark.parametrize("at", [GROWN_BY + 200, BEGIN_AT + 200])
 @pytest.mark.parametrize("copied", [copy.deepcopy, lambda of: type(of).from_state(of.get_state())])
-def test_a_copied_model_goes_on(at, copied):
+@pytest.mark.parametrize("speed", ["fast", "balanced"])
+def test_a_copied_model_goes_on(at, copied, speed):
     X, y = steps(5200)
-    model = regressor()
+    model = regressor(speed=speed)
     learned(model, X[:at], y[:at])
     assert (model.model_.growing is None) == (at > BEGIN_AT)
     other = copied(model)
@@ -185,12 +217,21 @@ def test_each_row_does_its_part_of_the_work():
     assert trees.finish().leaves is not None
 
 
-def test_the_last_fit_takes_their_place():
+@pytest.mark.parametrize("speed", ["fast", "balanced"])
+def test_the_last_fit_takes_their_place(speed):
     X, y = steps(5000)
-    model = regressor().partial_fit(X, y)
+    model = regressor(speed=speed).partial_fit(X, y)
     assert model.model_.trees.leaves is not None
     model.consolidate()
     assert model.model_.trees.leaves is None
+
+
+def test_the_second_model_of_a_memory_has_none():
+    X, y = steps(5000)
+    second = OnlineKernelRegressor(n_components=60)._make_second(6)
+    second.learn(X, y, np.ones(5000))
+    assert second.current.warmup.count == 5000
+    assert second.current.trees is None
 
 
 def test_few_landmarks_and_many_columns_have_none():
@@ -211,20 +252,20 @@ def test_a_model_that_takes_over_goes_on_with_the_trees(monkeypatch):
     y[6000:] *= -1.0
     model, found = regressor(restart=True).partial_fit(X[:6000], y[:6000]), []
     before = model.model_.current.trees
-    succeed = without_search.ModelWithoutSearch.succeed
+    succeed = corrected_by_cells.CorrectedModel.succeed
 
     def kept(new, old):
         succeed(new, old)
         found.append((new.trees, new.trees.sums.copy()))
 
-    monkeypatch.setattr(without_search.ModelWithoutSearch, "succeed", kept)
+    monkeypatch.setattr(corrected_by_cells.CorrectedModel, "succeed", kept)
     p = learned(model, X[6000:], y[6000:])
     assert model.changes_
     assert found[0][0] is before
     assert not found[0][1].any()
     # trees are left out of what decides
     monkeypatch.undo()
-    monkeypatch.setattr(without_search, "n_early_trees", lambda *_: 0)
+    monkeypatch.setattr(corrected_by_cells, "n_early_trees", lambda *_: 0)
     other = regressor(restart=True).partial_fit(X[:6000], y[:6000])
     without = learned(other, X[6000:], y[6000:])
     assert other.changes_ == model.changes_

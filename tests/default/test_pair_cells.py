@@ -9,7 +9,7 @@ import pytest
 from scipy.sparse import csr_array
 
 from onkel import OnlineKernelClassifier, OnlineKernelRegressor
-from onkel.default import without_search
+from onkel.default import corrected_by_cells
 from onkel.default.bins import PairBins
 from onkel.default.cells import ROWS, PairCells, find_bins, residuals_with_class
 
@@ -210,7 +210,7 @@ def test_they_learn_what_landmarks_cannot():
 @pytest.mark.slow
 def test_later_stages_follow_what_changes_slowly_and_leave_alone_what_stays(monkeypatch):
     # trees would follow, too
-    monkeypatch.setattr(without_search, "n_early_trees", lambda *_: 0)
+    monkeypatch.setattr(corrected_by_cells, "n_early_trees", lambda *_: 0)
     rng = np.random.default_rng(0)
     n = 20_000
     X = rng.standard_normal((n, 3))

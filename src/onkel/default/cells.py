@@ -295,6 +295,25 @@ def learn_share(R, S, weight, kept, sums, out):
                 _fade(sums, kept)
 
 
+@jit
+def learn_least_share(R, S, weight, kept, sums, out):
+    """As :func:`learn_share`, of several memories: a is the smallest of their shares.
+
+    ``kept`` (M,) and ``sums`` (M, N_SUMS) are those of each memory.
+    """
+    for t in range(len(S)):
+        a = 1.0
+        for m in range(len(sums)):
+            a = min(a, share(sums[m]))
+        for k in range(S.shape[1]):
+            out[t, k] = a * S[t, k]
+        if weight[t] > 0.0:
+            for m in range(len(sums)):
+                add_to_sums(R[t], S[t], a, weight[t], sums[m])
+                if kept[m] < 1.0 and sums[m, ROWS] % PERIOD == 0.0:
+                    _fade(sums[m], kept[m])
+
+
 @jit_called
 def _forget(W, V, first, kept, sums):
     """Scale the precision 1/V - 1/V₀ that cells have gained by ``kept``; w shrinks towards 0."""

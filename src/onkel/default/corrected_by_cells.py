@@ -28,6 +28,7 @@ import numpy as np
 from onkel.annotations import Matrix
 from onkel.default.bins import PairBins
 from onkel.default.cells import PairCells, learn_in_stages
+from onkel.default.early_trees import BEGIN_AT, GROWN_BY, EarlyTrees, n_early_trees
 from onkel.default.held_out import HeldOut
 from onkel.default.linear_part import MOST, LinearPart
 from onkel.default.residuals import Residuals
@@ -86,6 +87,9 @@ class CorrectedModel(ExplicitModel):
         ),
     }
 
+    #: whether the first rows grow trees
+    grows_early: ClassVar[bool] = True
+
     def __init__(
         self, feature_map: FeatureMap, rule: Rule, loss: Loss, epsilon: float, n_outputs: int
     ) -> None:
@@ -98,6 +102,8 @@ class CorrectedModel(ExplicitModel):
         self.linear: LinearPart | None = None
         #: None before the last fit, and where they do not help
         self.trees: TreePart | None = None
+        #: trees that are grown while rows come: no state, they can always begin again
+        self.growing: EarlyTrees | None = None
 
     # ---- learning ------------------------------------------------------------------------------
 
@@ -106,6 +112,58 @@ class CorrectedModel(ExplicitModel):
         return P + added
 
     def learn_apart(
+        self, X: Matrix, y: np.ndarray, weight: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        seen = self._seen_of_first() if self._may_grow else None
+        if seen is None or seen >= BEGIN_AT:
+            return self._learn_part(X, y, weight)
+        due = GROWN_BY if seen < GROWN_BY else BEGIN_AT
+        end = end_of_counted(weight, 0, due - seen)
+        P, added = self._learn_part(X[:end], y[:end], weight[:end])
+        self._grow_early()
+        if end == len(y):
+            return P, added
+        rest = self.learn_apart(X[end:], y[end:], weight[end:])
+        return np.concatenate([P, rest[0]]), np.concatenate([added, rest[1]])
+
+    @property
+    def _may_grow(self) -> bool:
+        fitted_last = self.trees is not None and self.trees.leaves is None
+        return self.grows_early and not fitted_last
+
+    def _seen_of_first(self) -> int | None:
+        """How many rows have come; None where the first ones are not kept."""
+        kept = self.warmup is not None and self.warmup.n_rows > BEGIN_AT
+        return self.warmup.count if self.warmup is not None and kept else None
+
+    def _first_rows(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        assert self.warmup is not None
+        return self.warmup.rows()
+
+    def _grow_early(self) -> None:
+        """Grow trees from the first rows, as far as is due now."""
+        n_trees, seen = n_early_trees(self._n_landmarks, self.n_outputs), self._seen_of_first()
+        if not n_trees or seen is None or seen < GROWN_BY:
+            return
+        if self.growing is None:
+            X, y, weight = (part[:GROWN_BY] for part in self._first_rows())
+            rows = X.astype(np.float64), targets_of(y, self.n_outputs), weight
+            rng = np.random.default_rng([self.seed, GROWN_BY, 4])
+            self.growing = EarlyTrees(*rows, n_trees, rng, self._forgetting[0])
+        self.growing.advance(seen)
+        if seen == BEGIN_AT:
+            self.trees, self.growing = self.growing.finish(), None
+
+    def succeed(self, before: Self) -> None:
+        """As :meth:`ExplicitModel.succeed`; its trees go on until others are grown.
+
+        They have to prove right anew.
+        """
+        if self.trees is None and before.trees is not None and before.trees.leaves is not None:
+            self.trees = before.trees
+            self.trees.begin_share()
+
+    def _learn_part(
         self, X: Matrix, y: np.ndarray, weight: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
         P, Y = super().learn(X, y, weight), targets_of(y, self.n_outputs)
@@ -248,6 +306,9 @@ class CorrectedModel(ExplicitModel):
 
     def fix_map(self) -> None:
         super().fix_map()
+        self.growing = None
+        if self.trees is not None:
+            self.trees.leaves = None
         if self.choice is not None:
             self._end_choice()
 
@@ -301,6 +362,7 @@ class CorrectedModel(ExplicitModel):
         if self.choice is not None:
             self.choice.add_class(position, from_signs=self.n_outputs == 1)
         super().add_output(position)
+        self.growing = None
         for part in (*self.stages, self.linear, self.trees):
             if part is not None:
                 part.add_output(position)
@@ -317,11 +379,13 @@ class CorrectedModel(ExplicitModel):
 
     def widen(self, n: int) -> None:
         super().widen(n)
+        self.growing = None
         if self.choice is not None:
             self.choice.add_columns(n)
 
     def state_is_set(self) -> None:
         super().state_is_set()
+        self.growing = None
         d, n_kept = self.map.n_features_in_, len(self.kept.residuals)
         for i, stage in enumerate(self.stages):
             known = bool((stage.bins.columns < d).all())
@@ -330,3 +394,9 @@ class CorrectedModel(ExplicitModel):
         require(n_kept == n, f"residuals: has {n_kept} rows, and choice has {n}")
         fits = self.linear is None or len(self.linear.middle) <= d
         require(fits, "linear/middle: has more columns than rows have")
+
+
+class WithoutEarlyTrees(CorrectedModel):
+    """A :class:`CorrectedModel` for what another one leaves, which has trees of the same rows."""
+
+    grows_early: ClassVar[bool] = False

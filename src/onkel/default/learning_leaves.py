@@ -18,7 +18,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from onkel.default.cells import PERIOD
+from onkel.default.cells import N_SUMS, PERIOD
 from onkel.default.tree_loops import find_leaves, slopes_of_row
 from onkel.fields import Array, Fields, Number, Whole
 from onkel.numerics.arrays import inserted
@@ -39,6 +39,7 @@ class LearningLeaves(Stateful):
         "rows": Whole(),
         "rate": Number(low=0.0, high=1.0),
         "penalty": Number(low=0.0),
+        "recent": Array(shape=(N_SUMS,), low=-1e300, high=1e300),
     }
 
     def __init__(
@@ -49,6 +50,8 @@ class LearningLeaves(Stateful):
         penalty: float = 0.0,
     ) -> None:
         self.counts: np.ndarray = np.zeros(shape, np.float32)
+        #: the sums of the share among the last rows
+        self.recent: np.ndarray = np.zeros(N_SUMS)
         #: rows that counted (weight > 0)
         self.rows: int = 0
         self.rate: float = rate

@@ -48,7 +48,7 @@ from onkel.default.cells import (
     SIZE,
     WHOLE,
     joined_sums,
-    learn_share,
+    learn_least_share,
     residuals_with_class,
     share,
     share_left,
@@ -78,6 +78,9 @@ _USUAL, _SHARES, _PULL = 0.4, 0.05, 40.0
 _TRIED, _LEAD = np.linspace(0.0, 1.0, 21), 0.05
 # The share's sums are those of about so many rows.
 _REMEMBERED = 8192
+# Those of trees whose leaves learn also have to prove right on about so many: errors come in
+# bursts, in which such trees may look right or wrong for thousands of rows.
+_RECENT = 1024
 # A class that came later: its chance is e to this, about.
 _NEVER = -30.0
 
@@ -115,7 +118,9 @@ class TreePart(Stateful):
         #: None where values stay as they are
         self.leaves: LearningLeaves | None = None
         self.forgetting: float = forgetting
-        self._kept = (forgetting * (1.0 - 1.0 / _REMEMBERED)) ** PERIOD
+        self._kept, self._kept_recent = (
+            (forgetting * (1.0 - 1.0 / rows)) ** PERIOD for rows in (_REMEMBERED, _RECENT)
+        )
 
     @classmethod
     def grown(
@@ -237,7 +242,12 @@ class TreePart(Stateful):
     @property
     def share(self) -> float:
         """a."""
-        return self.part * float(share(self.sums))
+        return self.part * min(float(share(sums)) for sums in self._memories())
+
+    def begin_share(self) -> None:
+        """Trees have to prove right anew."""
+        for sums in self._memories():
+            sums[:] = 0.0
 
     def correction(self, X: Matrix, P: np.ndarray) -> np.ndarray:
         """a (t - p) (n, K) of rows X with predictions P (n, K)."""
@@ -251,8 +261,16 @@ class TreePart(Stateful):
         else:
             of = self.loss, self.columns, self.edges, self.values, self.base
             t = self._linked(self.leaves.learn(as_dense(X), self._targets(Y), weight, *of))
-        learn_share(Y - P, t - P, weight, self._kept, self.sums, out)
+        memories = self._memories()
+        sums, kept = np.array(memories), np.array([self._kept, self._kept_recent])
+        learn_least_share(Y - P, t - P, weight, kept, sums, out)
+        for memory, learned in zip(memories, sums, strict=True):
+            memory[:] = learned
         return self.part * out
+
+    def _memories(self) -> list[np.ndarray]:
+        """The sums that a comes from: it is the smallest of their shares."""
+        return [self.sums] if self.leaves is None else [self.sums, self.leaves.recent]
 
     @property
     def left(self) -> float:

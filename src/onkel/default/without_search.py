@@ -1,7 +1,6 @@
-"""The model of ``speed="fast"``: it never searches; trees are grown early, and by its last fit.
+"""The model of ``speed="fast"``: it never searches, and its last fit only grows trees.
 
-Trees that the first rows grow go on learning (:mod:`onkel.default.early_trees`). The last fit puts
-others in their place. For those the model keeps some of its rows (:mod:`onkel.default.row_sample`).
+For the last fit the model keeps some of its rows (:mod:`onkel.default.row_sample`).
 Landmarks, widths and weights stay as they are. No label but those of the first rows has chosen
 them, so least squares gives what it would have predicted for a row without that row. Cells learn
 anew without the rows held out.
@@ -9,21 +8,21 @@ anew without the rows held out.
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 
 from onkel.annotations import Matrix
 from onkel.default.cells import PairCells, learn_in_stages
 from onkel.default.corrected_by_cells import CorrectedModel
-from onkel.default.early_trees import BEGIN_AT, GROWN_BY, EarlyTrees, n_early_trees
+from onkel.default.early_trees import BEGIN_AT
 from onkel.default.held_out import HeldOut
 from onkel.default.quick_trees import quick_trees
 from onkel.default.row_sample import RowSample
 from onkel.default.tree_part import FEWEST_ROWS
 from onkel.explicit.model import ExplicitModel
 from onkel.fields import Fields
-from onkel.numerics.arrays import end_of_counted, targets_of
+from onkel.numerics.arrays import targets_of
 from onkel.numerics.notices import working
 from onkel.state import Part
 
@@ -45,52 +44,25 @@ class ModelWithoutSearch(CorrectedModel):
         super().__init__(*args)
         #: None once parts of a stream are to be merged
         self.sample: RowSample | None = self._new_sample()
-        #: trees that are grown while rows come: no state, they can always begin again
-        self.growing: EarlyTrees | None = None
 
     def _new_sample(self) -> RowSample:
         return RowSample(_KEPT_BYTES * self._n_landmarks**2, self.map.n_features_in_)
 
-    def learn_apart(
+    def _learn_part(
         self, X: Matrix, y: np.ndarray, weight: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
-        if self.sample is None:
-            return super().learn_apart(X, y, weight)
-        seen = self.sample.seen
-        rows = next((due - seen for due in (GROWN_BY, BEGIN_AT) if seen < due), len(y) + 1)
-        end = end_of_counted(weight, 0, rows)
-        P, added = super().learn_apart(X[:end], y[:end], weight[:end])
-        self.sample.add(X[:end], y[:end], weight[:end])
-        if seen < BEGIN_AT:
-            self._grow_early(self.sample)
-        if end == len(y):
-            return P, added
-        rest = self.learn_apart(X[end:], y[end:], weight[end:])
-        return np.concatenate([P, rest[0]]), np.concatenate([added, rest[1]])
+        found = super()._learn_part(X, y, weight)
+        if self.sample is not None:
+            self.sample.add(X, y, weight)
+        return found
 
-    def succeed(self, before: Self) -> None:
-        """As :meth:`ExplicitModel.succeed`; its trees go on until others are grown.
+    def _seen_of_first(self) -> int | None:
+        sample = self.sample
+        return sample.seen if sample is not None and sample.keeps_all(BEGIN_AT) else None
 
-        They have to prove right anew.
-        """
-        if self.trees is None and before.trees is not None and before.trees.leaves is not None:
-            self.trees = before.trees
-            self.trees.sums = np.zeros_like(self.trees.sums)
-
-    def _grow_early(self, sample: RowSample) -> None:
-        """Grow trees from the first rows, as far as is due now."""
-        n_trees, seen = n_early_trees(self._n_landmarks, self.n_outputs), sample.seen
-        fitted_last = self.trees is not None and self.trees.leaves is None
-        if fitted_last or not n_trees or seen < GROWN_BY or not sample.keeps_all(BEGIN_AT):
-            return
-        if self.growing is None:
-            X, y, weight = (part[:GROWN_BY] for part in sample.rows())
-            rows = X, targets_of(y, self.n_outputs), weight
-            rng = np.random.default_rng([self.seed, GROWN_BY, 4])
-            self.growing = EarlyTrees(*rows, n_trees, rng, self._forgetting[0])
-        self.growing.advance(seen)
-        if seen == BEGIN_AT:
-            self.trees, self.growing = self.growing.finish(), None
+    def _first_rows(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        assert self.sample is not None
+        return self.sample.rows()
 
     def rows_kept(self) -> np.ndarray:
         return np.empty(0, np.int64) if self.sample is None else self.sample.seen - self.sample.born
@@ -113,7 +85,6 @@ class ModelWithoutSearch(CorrectedModel):
         matter = self.map.columns_that_matter()  # type: ignore[attr-defined]
         with working(f"growing trees on {len(X):,} rows kept"):
             self.trees = quick_trees(*rows, matter, self._n_landmarks, rng, self._forgetting[0])
-            self.growing = None
         self.undo_log.forget()
 
     def _scores_left_out(
@@ -133,22 +104,14 @@ class ModelWithoutSearch(CorrectedModel):
 
     def fix_map(self) -> None:
         super().fix_map()
-        self.sample = self.growing = None
-        if self.trees is not None:
-            self.trees.leaves = None
+        self.sample = None
 
     def add_output(self, position: int) -> None:
         if self.sample is not None:
             self.sample.add_class(position, from_signs=self.n_outputs == 1)
-            self.growing = None
         super().add_output(position)
 
     def widen(self, n: int) -> None:
         super().widen(n)
         if self.sample is not None:
             self.sample.add_columns(n)
-            self.growing = None
-
-    def state_is_set(self) -> None:
-        super().state_is_set()
-        self.growing = None

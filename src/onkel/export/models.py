@@ -12,7 +12,7 @@ from scipy.linalg import solve_triangular
 from onkel.default.bins import PairBins
 from onkel.default.cells import PairCells, share
 from onkel.default.challenger import RestartingModel
-from onkel.default.corrected_by_cells import CorrectedModel
+from onkel.default.corrected_by_cells import CorrectedModel, WithoutEarlyTrees
 from onkel.default.linear_part import FARTHEST, LinearPart
 from onkel.default.tree_loops import SQUARED, TWO
 from onkel.default.tree_part import TreePart
@@ -130,6 +130,7 @@ MODELS = Builders(
     {
         ExplicitModel: _explicit,
         CorrectedModel: _corrected,
+        WithoutEarlyTrees: _corrected,
         ModelWithoutSearch: _corrected,
         RestartingModel: lambda model, X: scores(model.current, X),
         RemovalModel: _support,

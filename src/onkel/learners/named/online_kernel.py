@@ -6,7 +6,7 @@ from typing import Any
 
 from onkel.annotations import MatrixLike, Seed
 from onkel.default.challenger import RestartingModel
-from onkel.default.corrected_by_cells import CorrectedModel
+from onkel.default.corrected_by_cells import CorrectedModel, WithoutEarlyTrees
 from onkel.default.remembering import Remembering
 from onkel.default.without_search import ModelWithoutSearch
 from onkel.explicit.model import ExplicitModel
@@ -78,8 +78,7 @@ class _OnlineKernel(OverMap):
         default="balanced",
         kind='{"fast", "balanced", "accurate"} or float',
         doc='"fast": landmarks are chosen among the first 1 024 rows, widths and penalty are those '
-        "of the first 512, in about a second; 4 096 rows grow trees, whose leaves go on learning; "
-        "the last fit grows others, in a few seconds. "
+        "of the first 512, in about a second; the last fit grows few trees, in a few seconds. "
         '"balanced": a search of 12 steps at 1 024, 2 048, '
         "..., 32 768 rows, with 24 more for widths of the landmarks' own; fewer steps at 65 536 "
         "and 131 072. A search is left out where a small one gains less than 2 % of the squared "
@@ -196,7 +195,7 @@ class _OnlineKernel(OverMap):
         if feature_map.search_steps:
             # which is little to choose by, and searches find widths, too
             feature_map.spare_work()
-        return self._make_model(d, rule, Loss.SQUARED, 0.0, 1, CorrectedModel, feature_map)
+        return self._make_model(d, rule, Loss.SQUARED, 0.0, 1, WithoutEarlyTrees, feature_map)
 
 
 @learner("n_components=50", score="0.97")
@@ -217,10 +216,10 @@ class OnlineKernelClassifier(_OnlineKernel, OnlineClassifier):
     (jumps, single values, odd scales). The factor a grows as far as the cells have been right.
     Further cells remember the last 5 000 and the last 500 rows, and follow slow changes
     (:mod:`onkel.default.corrected_by_cells`). Where there are more columns than landmarks, a linear
-    function of all columns has a share, too (:mod:`onkel.default.linear_part`). ``fit`` and
-    :meth:`consolidate` grow trees beside the landmarks, where they help
-    (:mod:`onkel.default.tree_part`); ``speed="fast"`` has some from the 4 608th row on
-    (:mod:`onkel.default.early_trees`).
+    function of all columns has a share, too (:mod:`onkel.default.linear_part`). From the 4 608th
+    row on there are trees beside the landmarks, whose leaves go on learning
+    (:mod:`onkel.default.early_trees`). ``fit`` and :meth:`consolidate` grow others from all rows
+    kept, where they help (:mod:`onkel.default.tree_part`).
 
     Use it first. If it is too slow, ``speed="fast"`` leaves out the search, and fewer landmarks
     (``n_components``) make the rest cheaper; :class:`FOGDClassifier` learns many times more rows
