@@ -1,8 +1,8 @@
 """What the default's parts are worth: ``python -m benchmarks.parts``.
 
-The default learner, the same without cells of pairs of columns, and the same without curves for
-columns with heavy tails. They predict and learn the first 100 000 rows of shuffled data; shown are
-the metric, and seconds of one core.
+The default learner, the same without trees while rows come, the same without trees and cells
+(``pairs=False``), and the same without curves for columns with heavy tails. They predict and learn
+the first 100 000 rows of shuffled data; shown are the metric, and seconds of one core.
 """
 
 from __future__ import annotations
@@ -18,6 +18,8 @@ import numpy as np
 from benchmarks.streams import shuffled
 from onkel import StreamModel, algorithms, make, prequential
 from onkel.datasets import info
+from onkel.default import corrected_by_cells
+from onkel.default.early_trees import BEGIN_AT
 from onkel.evaluation.result import PrequentialResult
 from onkel.maps.landmarks.fitted import TailCurves
 from onkel.numerics.in_steps import finished
@@ -50,18 +52,22 @@ def more(default: PrequentialResult, without: PrequentialResult) -> list[str]:
 
 def main() -> None:
     one_core()
-    without = "without pairs"
-    head("data", "rows", "default", without, "", "heavy", "straight", "", "seconds", without)
+    without = "without trees", "", "and cells", ""
+    head("data", "rows", "default", *without, "heavy", "straight", "", "seconds", *without[::2])
     for name in DATA:
         X, y = shuffled(name, N_ROWS, scaling="none", dtype="float32")
         task, heavy = info(name).task, int((finished(TailCurves.in_steps(X)).spread > 0.0).sum())
         default, no_pairs = run(X, y, task), run(X, y, task, pairs=False)
+        with patch.object(corrected_by_cells, "n_early_trees", lambda *_: 0):
+            no_trees = run(X, y, task) if len(y) > BEGIN_AT else default
         curves = ["", ""]
         if heavy:
             with patch.object(TailCurves, "in_steps", straight):
                 curves = more(default, run(X, y, task))
-        values = [default.metric.format(default.value), *more(default, no_pairs)]
-        seconds = [f"{r.final.learn_seconds:.1f}" for r in (default, no_pairs)]
+        others = no_trees, no_pairs
+        values = [default.metric.format(default.value)]
+        values += [cell for other in others for cell in more(default, other)]
+        seconds = [f"{r.final.learn_seconds:.1f}" for r in (default, *others)]
         cells = [*values, f"{heavy} of {X.shape[1]}", *curves, *seconds]
         line(name, f"{len(y):,}", *cells)
 
