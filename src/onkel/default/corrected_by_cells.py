@@ -100,7 +100,7 @@ class CorrectedModel(ExplicitModel):
         self.kept: Residuals = Residuals(n_outputs)
         #: None where there are fewer columns than landmarks, and until columns are chosen
         self.linear: LinearPart | None = None
-        #: None before the last fit, and where they do not help
+        #: None before they are grown, and where those of the last fit do not help
         self.trees: TreePart | None = None
         #: trees that are grown while rows come: no state, they can always begin again
         self.growing: EarlyTrees | None = None
@@ -114,6 +114,7 @@ class CorrectedModel(ExplicitModel):
     def learn_apart(
         self, X: Matrix, y: np.ndarray, weight: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
+        """As :meth:`ExplicitModel.learn_apart`; the second part is that of early trees."""
         seen = self._seen_of_first() if self._may_grow else None
         if seen is None or seen >= BEGIN_AT:
             return self._learn_part(X, y, weight)
