@@ -1,4 +1,4 @@
-"""Least squares over learned features, corrected by cells of columns.
+"""Least squares over learned features, corrected by cells of columns and by trees.
 
 Corrections are added to f in three stages:
 
@@ -14,7 +14,9 @@ then chosen once more, by the rows since, for a fourth stage like s₀: it learn
 left.
 
 Where there are more columns than landmarks, a linear function of all columns is learned, too, and
-has a share in the sum (:mod:`onkel.default.linear_part`).
+has a share in the sum (:mod:`onkel.default.linear_part`). Last come trees: those that the first
+rows grow (:mod:`onkel.default.early_trees`), then those of the last fit
+(:mod:`onkel.default.tree_part`).
 """
 
 from __future__ import annotations

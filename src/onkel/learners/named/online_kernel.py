@@ -101,7 +101,8 @@ class _OnlineKernel(OverMap):
     pairs: bool = param(
         default=True,
         doc="Add the cells of columns and pairs: up to half of the model's bytes, 4 µs a row; with "
-        'loss="squared" only. The last fit then also grows trees (``consolidate``).',
+        'loss="squared" only. Then there are trees, too: from the 4 608th row on, and others after '
+        "the last fit (``consolidate``).",
     )
     memory: str | bool = param(
         default="auto",
