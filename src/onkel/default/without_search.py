@@ -19,7 +19,7 @@ from onkel.default.early_trees import BEGIN_AT
 from onkel.default.held_out import HeldOut
 from onkel.default.quick_trees import quick_trees
 from onkel.default.row_sample import RowSample
-from onkel.default.tree_part import FEWEST_ROWS
+from onkel.default.tree_part import FEWEST_ROWS, TreePart
 from onkel.explicit.model import ExplicitModel
 from onkel.fields import Fields
 from onkel.numerics.arrays import targets_of
@@ -84,7 +84,9 @@ class ModelWithoutSearch(CorrectedModel):
         rows = X, Y, weight, HeldOut.at_once(held, self._scores_left_out(X, Y, weight, held))
         matter = self.map.columns_that_matter()  # type: ignore[attr-defined]
         with working(f"growing trees on {len(X):,} rows kept"):
-            self.trees = quick_trees(*rows, matter, self._n_landmarks, rng, self._forgetting[0])
+            self.trees: TreePart | None = quick_trees(
+                *rows, matter, self._n_landmarks, rng, self._forgetting[0]
+            )
         self.undo_log.forget()
 
     def _scores_left_out(
