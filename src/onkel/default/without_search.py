@@ -58,7 +58,9 @@ class ModelWithoutSearch(CorrectedModel):
 
     def _seen_of_first(self) -> int | None:
         sample = self.sample
-        return sample.seen if sample is not None and sample.keeps_all(BEGIN_AT) else None
+        if sample is None or (sample.seen < BEGIN_AT and not sample.keeps_all(BEGIN_AT)):
+            return None
+        return sample.seen
 
     def _first_rows(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         assert self.sample is not None
