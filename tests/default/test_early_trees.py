@@ -145,7 +145,7 @@ def test_the_share_is_the_smaller_of_two_memories():
         shares.append(min(before))
         expected = shares[-1] * S
         for sums, fades in zip(memories, kept, strict=True):
-            learn_share(T[t : t + 1], S, np.ones(1), fades, sums, np.zeros((1, 1)))
+            learn_share(T[t : t + 1], S, np.ones(1), fades[None], sums[None], np.zeros((1, 1)))
         if t % 100 == 0:
             assert part.share == pytest.approx(shares[-1], abs=1e-6)
         found = part.learn(rows[t : t + 1], T[t : t + 1], P, np.ones(1))

@@ -283,23 +283,8 @@ def add_to_sums(r, s, a, weight, sums):
 def learn_share(R, S, weight, kept, sums, out):
     """out (n, K) ← a s of corrections S (n, K), before the residuals R of each row are known.
 
-    ``kept``: what is left of the sums after each PERIOD of rows.
-    """
-    for t in range(len(S)):
-        a = share(sums)
-        for k in range(S.shape[1]):
-            out[t, k] = a * S[t, k]
-        if weight[t] > 0.0:
-            add_to_sums(R[t], S[t], a, weight[t], sums)
-            if kept < 1.0 and sums[ROWS] % PERIOD == 0.0:
-                _fade(sums, kept)
-
-
-@jit
-def learn_least_share(R, S, weight, kept, sums, out):
-    """As :func:`learn_share`, of several memories: a is the smallest of their shares.
-
-    ``kept`` (M,) and ``sums`` (M, N_SUMS) are those of each memory.
+    a is the smallest of the shares of several memories. ``sums`` (M, N_SUMS) are those of each, and
+    ``kept`` (M,): what is left of them after each PERIOD of rows.
     """
     for t in range(len(S)):
         a = 1.0

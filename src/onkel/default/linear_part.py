@@ -48,6 +48,8 @@ from onkel.state import Stateful
 
 #: columns, as a multiple of the landmarks, up to which the matrix of all pairs is kept
 MOST = 4
+# What is left of the share's sums after some rows: all of them.
+_KEPT = np.ones(1)
 # Rows that are added to the sums at once: one by one would take several times as long.
 _AT_ONCE = 256
 _GROWN = 1.25
@@ -117,7 +119,7 @@ class LinearPart(Stateful):
             part = slice(done, done + _AT_ONCE - self.n_waiting)
             L = U[part] @ self.W
             rows = Y[part] - P[part], L - P[part], weight[part]
-            learn_share(*rows, 1.0, self.sums, out[part])
+            learn_share(*rows, _KEPT, self.sums[None], out[part])
             self.missed += float(weight[part] @ ((Y[part] - L) ** 2).sum(axis=1))
             self._keep(U[part], Y[part], weight[part])
             done += len(L)

@@ -48,7 +48,7 @@ from onkel.default.cells import (
     SIZE,
     WHOLE,
     joined_sums,
-    learn_least_share,
+    learn_share,
     residuals_with_class,
     share,
     share_left,
@@ -118,9 +118,7 @@ class TreePart(Stateful):
         #: None where values stay as they are
         self.leaves: LearningLeaves | None = None
         self.forgetting: float = forgetting
-        self._kept, self._kept_recent = (
-            (forgetting * (1.0 - 1.0 / rows)) ** PERIOD for rows in (_REMEMBERED, _RECENT)
-        )
+        self._kept = (forgetting * (1.0 - 1.0 / np.array([_REMEMBERED, _RECENT]))) ** PERIOD
 
     @classmethod
     def grown(
@@ -262,8 +260,8 @@ class TreePart(Stateful):
             of = self.loss, self.columns, self.edges, self.values, self.base
             t = self._linked(self.leaves.learn(as_dense(X), self._targets(Y), weight, *of))
         memories = self._memories()
-        sums, kept = np.array(memories), np.array([self._kept, self._kept_recent])
-        learn_least_share(Y - P, t - P, weight, kept, sums, out)
+        sums = np.array(memories)
+        learn_share(Y - P, t - P, weight, self._kept, sums, out)
         for memory, learned in zip(memories, sums, strict=True):
             memory[:] = learned
         return self.part * out
@@ -306,7 +304,7 @@ class TreePart(Stateful):
     def take_in(self, other: TreePart, origin: TreePart | None) -> None:
         """Add the sums of what another learned since both were ``origin``."""
         known = np.zeros(N_SUMS) if origin is None else origin.sums
-        kept = self._kept ** (other.sums[ROWS] // PERIOD - known[ROWS] // PERIOD)
+        kept = self._kept[0] ** (other.sums[ROWS] // PERIOD - known[ROWS] // PERIOD)
         self.sums = joined_sums(self.sums, other.sums, known, kept)
 
     # ---- state ---------------------------------------------------------------------------------
