@@ -281,7 +281,8 @@ class TreePart(Stateful):
         The log-odds of two classes are the difference of two outputs.
         """
         if self.loss == TWO:
-            self.sums[:ROWS] *= 0.5
+            for sums in self._memories():
+                sums[:ROWS] *= 0.5
         self.loss = MORE
         self.base = residuals_with_class(self.base[None], position)[0]
         self.base[position] = _NEVER
