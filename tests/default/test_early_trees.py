@@ -12,7 +12,7 @@ from scipy.special import expit, softmax
 from onkel import OnlineKernelClassifier, OnlineKernelRegressor
 from onkel.default import corrected_by_cells
 from onkel.default.cells import learn_share, share
-from onkel.default.early_trees import BEGIN_AT, GROWN_BY, EarlyTrees, n_early_trees
+from onkel.default.early_trees import BEGIN_AT, GROWN_BY, early_trees, n_early_trees
 from onkel.default.learning_leaves import LearningLeaves
 from onkel.default.tree_loops import MORE, SQUARED, TWO
 from onkel.default.tree_part import TreePart
@@ -94,7 +94,7 @@ def test_one_tree_is_that_of_all_rows_so_far():
     X, y = steps(3000)
     Y, weight = y[:, None], np.random.default_rng(1).uniform(0.5, 2.0, 3000)
     rng = np.random.default_rng(0)
-    part = EarlyTrees(X[:2000], Y[:2000], weight[:2000], 16, rng, 1.0).finish()
+    part = early_trees(X[:2000], Y[:2000], weight[:2000], 16, rng, 1.0).finish()
     for name in ("columns", "edges", "values"):
         setattr(part, name, getattr(part, name)[:1])
     leaves = part.leaves
@@ -111,7 +111,7 @@ def test_one_tree_is_that_of_all_rows_so_far():
 def test_leaves_know_the_rows_that_grew_the_trees():
     X, y = steps(2000)
     rng, weight = np.random.default_rng(0), np.full(2000, 3.0)
-    part = EarlyTrees(X, y[:, None], weight, 16, rng, 1.0).finish()
+    part = early_trees(X, y[:, None], weight, 16, rng, 1.0).finish()
     # each row is in one leaf of each tree, and penalties are in units of the weights
     np.testing.assert_allclose(part.leaves.counts.sum(axis=(1, 2)), 6000.0)
     assert part.leaves.penalty == pytest.approx(9.0)
@@ -119,7 +119,7 @@ def test_leaves_know_the_rows_that_grew_the_trees():
 
 def test_values_stay_finite():
     X, y = steps(1000)
-    part = EarlyTrees(X, y[:, None], np.ones(1000), 16, np.random.default_rng(0), 1.0).finish()
+    part = early_trees(X, y[:, None], np.ones(1000), 16, np.random.default_rng(0), 1.0).finish()
     part.learn(X[:50], np.full((50, 1), 1e100), np.zeros((50, 1)), np.full(50, 1e50))
     assert np.isfinite(part.values).all()
     assert np.isfinite(part.leaves.counts).all()
@@ -128,7 +128,7 @@ def test_values_stay_finite():
 
 def test_the_share_is_the_smaller_of_two_memories():
     X, y = steps(3000)
-    part = EarlyTrees(X, y[:, None], np.ones(3000), 16, np.random.default_rng(0), 1.0).finish()
+    part = early_trees(X, y[:, None], np.ones(3000), 16, np.random.default_rng(0), 1.0).finish()
     rng, n = np.random.default_rng(1), 6000
     rows, T = rng.uniform(-1.0, 1.0, (n, 6)), rng.standard_normal((n, 1))
     # trees are right for long, then wrong in a burst
@@ -206,7 +206,7 @@ def test_a_copied_model_goes_on(at, copied, speed):
 def test_each_row_does_its_part_of_the_work():
     X, y = np.random.default_rng(0).standard_normal((2, GROWN_BY, 30))[0], np.arange(GROWN_BY) * 1.0
     rng, n_trees = np.random.default_rng(0), n_early_trees(200, 1)
-    trees = EarlyTrees(X, y[:, None], np.ones(GROWN_BY), n_trees, rng, 1.0)
+    trees = early_trees(X, y[:, None], np.ones(GROWN_BY), n_trees, rng, 1.0)
     total = 30 + n_trees // 5 + GROWN_BY // 256
     for count in range(GROWN_BY + 1, BEGIN_AT):
         before = trees.share

@@ -30,12 +30,13 @@ import numpy as np
 from onkel.annotations import Matrix
 from onkel.default.bins import PairBins
 from onkel.default.cells import PairCells, learn_in_stages
-from onkel.default.early_trees import BEGIN_AT, GROWN_BY, EarlyTrees, n_early_trees
+from onkel.default.early_trees import BEGIN_AT, GROWN_BY, early_trees, n_early_trees
 from onkel.default.held_out import HeldOut
 from onkel.default.linear_part import MOST, LinearPart
 from onkel.default.residuals import Residuals
 from onkel.default.tree_part import FEWEST_ROWS, TreePart
 from onkel.errors import MergeError
+from onkel.explicit.ahead import Ahead
 from onkel.explicit.model import ExplicitModel
 from onkel.fields import Fields, require
 from onkel.losses import Loss
@@ -105,7 +106,7 @@ class CorrectedModel(ExplicitModel):
         #: None before they are grown, and where those of the last fit do not help
         self.trees: TreePart | None = None
         #: trees that are grown while rows come: no state, they can always begin again
-        self.growing: EarlyTrees | None = None
+        self.growing: Ahead | None = None
 
     # ---- learning ------------------------------------------------------------------------------
 
@@ -152,9 +153,10 @@ class CorrectedModel(ExplicitModel):
             X, y, weight = (part[:GROWN_BY] for part in self._first_rows())
             rows = X.astype(np.float64), targets_of(y, self.n_outputs), weight
             rng = np.random.default_rng([self.seed, GROWN_BY, 4])
-            self.growing = EarlyTrees(*rows, n_trees, rng, self._forgetting[0])
-        self.growing.advance(seen)
-        if seen == BEGIN_AT:
+            self.growing = early_trees(*rows, n_trees, rng, self._forgetting[0])
+        if seen < BEGIN_AT:
+            self.growing.advance(seen)
+        else:
             self.trees, self.growing = self.growing.finish(), None
 
     def succeed(self, before: Self) -> None:

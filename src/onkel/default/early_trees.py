@@ -23,7 +23,8 @@ from onkel.default.boosting import (
 from onkel.default.learning_leaves import LearningLeaves
 from onkel.default.tree_loops import SQUARED
 from onkel.default.tree_part import TreePart
-from onkel.numerics.in_steps import finished, in_shares
+from onkel.explicit.ahead import Ahead
+from onkel.numerics.in_steps import in_shares
 
 #: rows that grow the trees, and at how many they begin to predict
 GROWN_BY, BEGIN_AT = 4096, 4608
@@ -43,30 +44,13 @@ def n_early_trees(n_landmarks: int, n_outputs: int) -> int:
     return n_trees if n_trees >= FEWEST_TREES else 0
 
 
-class EarlyTrees:
+def early_trees(
+    X: np.ndarray, Y: np.ndarray, weight: np.ndarray, n_trees: int, *more: Any
+) -> Ahead:
     """``n_trees`` trees that are grown by rows X (n, d) and targets Y (n, K) while others come."""
-
-    def __init__(
-        self, X: np.ndarray, Y: np.ndarray, weight: np.ndarray, n_trees: int, *more: Any
-    ) -> None:
-        n_steps = X.shape[1] + n_trees // AT_ONCE + len(X) // _COUNTED
-        self._work = in_shares(_grown(X, Y, weight, n_trees, *more), n_steps)
-        #: of the work that has been done
-        self.share: float = 0.0
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        # a copied model begins again
-        return type(None), ()
-
-    def advance(self, count: int) -> None:
-        """Do what has to be done by the time ``count`` rows have come."""
-        share = (count - GROWN_BY) / (BEGIN_AT - GROWN_BY)
-        while self.share < share < 1.0:
-            self.share = next(self._work)
-
-    def finish(self) -> TreePart:
-        """Do the rest; returns the trees."""
-        return finished(self._work)
+    n_steps = X.shape[1] + n_trees // AT_ONCE + len(X) // _COUNTED
+    work = in_shares(_grown(X, Y, weight, n_trees, *more), n_steps)
+    return Ahead(work, GROWN_BY, BEGIN_AT)
 
 
 def _grown(

@@ -1,4 +1,4 @@
-"""The next fit of a map, made ahead: a little with each row that comes.
+"""Work made ahead, a little with each row that comes; above all the next fit of a map.
 
 A search for landmarks takes seconds, and a stream cannot stand still for so long. A map may fit on
 fewer rows than have come when the fit is due (``rows_of_fit``). The fit, and the replay in which
@@ -15,7 +15,7 @@ J = Σ w (y - zᵀu)² + uᵀ K₀ u grows with each row by e²/(1 + zᵀ P z), 
 from __future__ import annotations
 
 from collections.abc import Generator
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -33,14 +33,19 @@ _OF_FIT = 0.87
 
 
 class Ahead:
-    """A fit of ``model`` on its first ``rows`` rows that is due at ``due`` rows."""
+    """Work that needs ``rows`` rows and is due at ``due`` rows; it yields the share done."""
 
-    def __init__(self, model: Any, rows: int, due: int) -> None:
+    def __init__(self, work: Generator[float, None, Any], rows: int, due: int) -> None:
         self.rows: int = rows
         self.due: int = due
-        self._work = _refit(model, rows, due)
+        self._work = work
         #: of the work that has been done
         self.share: float = 0.0
+
+    @classmethod
+    def of_fit(cls, model: Any, rows: int, due: int) -> Self:
+        """A fit of ``model`` on its first ``rows`` rows, and the replay of all ``due``."""
+        return cls(_refit(model, rows, due), rows, due)
 
     def __reduce__(self) -> tuple[Any, ...]:
         # a copied model begins again
@@ -68,7 +73,7 @@ class Ahead:
         return self.rows + int(self.share * (self.due - self.rows))
 
     def finish(self) -> Any:
-        """A model with the fitted map that has learned all ``due`` rows."""
+        """Do the rest; of a fit: a model with the fitted map that has learned all ``due`` rows."""
         with one_blas_thread():
             return finished(self._work)
 

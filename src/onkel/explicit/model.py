@@ -230,7 +230,7 @@ class ExplicitModel(Model):
     def _ahead_of(self, due: int, rows: int) -> Ahead:
         """The fit that is due at ``due`` rows, and uses ``rows`` of them."""
         if self.ahead is None or self.ahead.due != due:
-            self.ahead = Ahead(self, rows, due)
+            self.ahead = Ahead.of_fit(self, rows, due)
         return self.ahead
 
     def fit_ahead(self) -> bool:
@@ -278,7 +278,7 @@ class ExplicitModel(Model):
             super().refit()
             return
         if ahead is None or ahead.due != due:
-            ahead = Ahead(self, rows, due)
+            ahead = Ahead.of_fit(self, rows, due)
         with working(self._fit_of(due)):
             new = ahead.finish()
         if new.training is not None:
