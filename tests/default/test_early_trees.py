@@ -11,7 +11,7 @@ from scipy.special import expit, softmax
 
 from onkel import OnlineKernelClassifier, OnlineKernelRegressor
 from onkel.default import corrected_by_cells
-from onkel.default.cells import learn_share, share
+from onkel.default.cells import ROWS, learn_share, share
 from onkel.default.early_trees import BEGIN_AT, GROWN_BY, early_trees, n_early_trees
 from onkel.default.learning_leaves import LearningLeaves
 from onkel.default.tree_loops import MORE, SQUARED, TWO
@@ -124,6 +124,19 @@ def test_values_stay_finite():
     assert np.isfinite(part.values).all()
     assert np.isfinite(part.leaves.counts).all()
     TreePart(1).set_state(part.get_state())
+
+
+def test_a_third_class_halves_the_sums_of_both_memories():
+    X, y = steps(1000)
+    Y, rng = np.where(y > 0.0, 1.0, -1.0)[:, None], np.random.default_rng(0)
+    part = early_trees(X, Y, np.ones(1000), 16, rng, 1.0).finish()
+    part.learn(X[:300], Y[:300], np.zeros((300, 1)), np.ones(300))
+    before, share = [part.sums.copy(), part.leaves.recent.copy()], part.share
+    part.add_output(2)
+    for sums, then in zip((part.sums, part.leaves.recent), before, strict=True):
+        np.testing.assert_array_equal(sums[:ROWS], 0.5 * then[:ROWS])
+        assert sums[ROWS] == then[ROWS]
+    assert part.share == pytest.approx(share)
 
 
 def test_the_share_is_the_smaller_of_two_memories():
