@@ -154,11 +154,12 @@ def test_the_share_is_the_smaller_of_two_memories():
     P = np.zeros((1, 1))
     for t in range(n):
         S = part.predictions(rows[t : t + 1])
-        before = [float(share(sums)) for sums in memories]
+        before = [float(share(sums, 0.0)) for sums in memories]
         shares.append(min(before))
         expected = shares[-1] * S
         for sums, fades in zip(memories, kept, strict=True):
-            learn_share(T[t : t + 1], S, np.ones(1), fades[None], sums[None], np.zeros((1, 1)))
+            known = T[t : t + 1], S, np.ones(1), fades[None], sums[None]
+            learn_share(*known, 0.0, np.zeros((1, 1)))
         if t % 100 == 0:
             assert part.share == pytest.approx(shares[-1], abs=1e-6)
         found = part.learn(rows[t : t + 1], T[t : t + 1], P, np.ones(1))

@@ -216,11 +216,11 @@ def _sum(W, at, s):
 
 
 @jit_called
-def share(sums):
-    """a: the least squares share of s in r, less its standard error; in [0, 1]."""
+def share(sums, doubt=1.0):
+    """a: the least squares share of s in r, less ``doubt`` standard errors; in [0, 1]."""
     if sums[SIZE] <= 0.0:
         return 0.0
-    return min(max((sums[AGREED] - sums[DOUBT]) / sums[SIZE], 0.0), 1.0)
+    return min(max((sums[AGREED] - doubt * sums[DOUBT]) / sums[SIZE], 0.0), 1.0)
 
 
 @jit
@@ -280,16 +280,17 @@ def add_to_sums(r, s, a, weight, sums):
 
 
 @jit
-def learn_share(R, S, weight, kept, sums, out):
+def learn_share(R, S, weight, kept, sums, doubt, out):
     """out (n, K) ← a s of corrections S (n, K), before the residuals R of each row are known.
 
-    a is the smallest of the shares of several memories. ``sums`` (M, N_SUMS) are those of each, and
-    ``kept`` (M,): what is left of them after each PERIOD of rows.
+    a is the smallest of the shares of several memories, less ``doubt`` standard errors. ``sums``
+    (M, N_SUMS) are those of each, and ``kept`` (M,): what is left of them after each PERIOD of
+    rows.
     """
     for t in range(len(S)):
         a = 1.0
         for m in range(len(sums)):
-            a = min(a, share(sums[m]))
+            a = min(a, share(sums[m], doubt))
         for k in range(S.shape[1]):
             out[t, k] = a * S[t, k]
         if weight[t] > 0.0:

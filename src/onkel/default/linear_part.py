@@ -119,7 +119,7 @@ class LinearPart(Stateful):
             part = slice(done, done + _AT_ONCE - self.n_waiting)
             L = U[part] @ self.W
             rows = Y[part] - P[part], L - P[part], weight[part]
-            learn_share(*rows, _KEPT, self.sums[None], out[part])
+            learn_share(*rows, _KEPT, self.sums[None], 1.0, out[part])
             self.missed += float(weight[part] @ ((Y[part] - L) ** 2).sum(axis=1))
             self._keep(U[part], Y[part], weight[part])
             done += len(L)

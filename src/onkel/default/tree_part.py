@@ -240,7 +240,7 @@ class TreePart(Stateful):
     @property
     def share(self) -> float:
         """a."""
-        return self.part * min(float(share(sums)) for sums in self._memories())
+        return self.part * min(float(share(sums, self._doubt)) for sums in self._memories())
 
     def begin_share(self) -> None:
         """Trees have to prove right anew."""
@@ -261,10 +261,15 @@ class TreePart(Stateful):
             t = self._linked(self.leaves.learn(as_dense(X), self._targets(Y), weight, *of))
         memories = self._memories()
         sums = np.array(memories)
-        learn_share(Y - P, t - P, weight, self._kept, sums, out)
+        learn_share(Y - P, t - P, weight, self._kept, sums, self._doubt, out)
         for memory, learned in zip(memories, sums, strict=True):
             memory[:] = learned
         return self.part * out
+
+    @property
+    def _doubt(self) -> float:
+        """How many standard errors the share is less: the smaller of two is careful enough."""
+        return 1.0 if self.leaves is None else 0.0
 
     def _memories(self) -> list[np.ndarray]:
         """The sums that a comes from: it is the smallest of their shares."""
