@@ -620,6 +620,29 @@ def test_no_search_follows_one_of_nearly_the_same_rows():
     assert soon._searches(1024)
 
 
+def test_a_model_that_took_over_searches_only_where_more_is_promised(monkeypatch):
+    wanted = []
+
+    def improve(starts, *of):
+        wanted.append(of[8])
+        return starts[0]
+        yield
+
+    monkeypatch.setattr("onkel.maps.landmarks.learned.improve", improve)
+    X = np.random.default_rng(0).standard_normal((1200, 3))
+    of = X, np.sin(X[:, :1]), np.ones(1200)
+    fitted = LearnedLandmarks(20, random_state=0)
+    fitted.start(3, np.dtype(np.float64))
+    fitted.fit_labelled(*(part[:1024] for part in of))
+    fitted.postpone(True)
+    fitted._owing = True
+    fitted.postpone(False, 1161)
+    finished(fitted.fit_in_steps(*of, fitted.next_fit(1161, 131_072)[0]))
+    fitted._news = True
+    finished(fitted.fit_in_steps(*of, 2048))
+    assert wanted == [0.02, 0.05, 0.0]
+
+
 @pytest.mark.compiled
 def test_without_a_budget_nothing_is_searched():
     X = np.random.default_rng(0).standard_normal((3000, 3))

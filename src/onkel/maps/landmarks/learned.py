@@ -47,6 +47,10 @@ _STEPS, _LAST_STEPS = 40, 32
 _FEWEST_JUDGING = 64
 # So many rows that no search has seen suffice to tell how good its landmarks are.
 _ENOUGH_UNSEEN = 100
+# A search of a model that took over after a change must promise so many times as much: streams that
+# change do so again, and the next rows gain less than those held out, whose neighbours in time were
+# learned.
+_AFTER_CHANGE = 2.5
 # A column matters if its width is this share of the largest; those that tell nothing have far less.
 _MATTERS = 0.3
 
@@ -92,7 +96,8 @@ class LearnedLandmarks(FitSchedule):
         rows have doubled. The default of 500 landmarks takes at most 15.
     least_gain : float, default=0.02
         A search is made where a small one gains this share ≥ 0 of the squared errors of rows held
-        out; twice this share where only float64 will do. 0: no small search is made first.
+        out; twice this share where only float64 will do, and 2.5 times where a search was
+        postponed. 0: no small search is made first.
     labels_before : bool, default=False
         Whether rows come in the order of time, and the labels before are known and used when a row
         is predicted: what they tell is then no gain of a search
@@ -263,13 +268,18 @@ class LearnedLandmarks(FitSchedule):
             # after a first search the first rows are no better a start
             again = due >= 2 * self._first_search and not self._owed_by(due)
             starts, steps = [at] if again else [at, first], self._steps_for(len(X))
-            # few of the rows have a new column: a small search would see little of it
-            least, known = 0.0 if self._news else self.least_gain, self.labels_before
-            how = steps, rng, units, False, None, least, known, self._device
+            how = steps, rng, units, False, None, self._least_gain(), self.labels_before
             before = Promises(bool(self._broken))
-            at = yield from improve(starts, X, V, weight, *how, before)
+            at = yield from improve(starts, X, V, weight, *how, self._device, before)
             self._news, self._broken = None, before.broken or None
         return at
+
+    def _least_gain(self) -> float:
+        """What a small search must promise."""
+        if self._news:
+            # few of the rows have the new column: it would see little of it
+            return 0.0
+        return (_AFTER_CHANGE if self._resumed else 1.0) * self.least_gain
 
     def _among_first_rows(
         self, at: Landmarks, units: Units, X: np.ndarray, V: np.ndarray, weight: np.ndarray
