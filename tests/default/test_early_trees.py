@@ -11,14 +11,16 @@ from scipy.special import expit, softmax
 
 from onkel import OnlineKernelClassifier, OnlineKernelRegressor
 from onkel.default import corrected_by_cells
-from onkel.default.cells import ROWS, learn_share, share
-from onkel.default.early_trees import BEGIN_AT, GROWN_BY, early_trees, n_early_trees
+from onkel.default.cells import LEFT, ROWS, WHOLE, learn_share, share
+from onkel.default.early_trees import GROWTHS, FirstRows, Growth, early_trees, n_early_trees
 from onkel.default.learning_leaves import LearningLeaves
 from onkel.default.tree_loops import MORE, SQUARED, TWO
 from onkel.default.tree_part import TreePart
 from onkel.errors import MergeError
 
 pytestmark = pytest.mark.compiled
+
+(GROWN_BY, BEGIN_AT), SECOND = GROWTHS
 
 
 def steps(n, seed=0):
@@ -44,31 +46,37 @@ def learned(model, X, y, cuts=(), **more):
 # ---- leaves --------------------------------------------------------------------------------------
 
 
-def naive(X, T, weight, loss, columns, edges, values, counts, base, forgetting, rate, penalty):
+def naive(X, T, weight, loss, columns, edges, values, counts, n_first, base, *how):
     """F before each row, values and counts after all: row by row, in float64."""
-    links = {SQUARED: lambda F: F, TWO: expit, MORE: softmax}
-    values, counts, found, rows = values.astype(float), counts.astype(float), [], 0
+    links, (forgetting, rate, penalty) = {SQUARED: lambda F: F, TWO: expit, MORE: softmax}, how
+    growths = [range(n_first), range(n_first, len(columns))][: 1 + (n_first < len(columns))]
+    # a value is a part of the mean of all growths
+    values, counts, found, rows = values * float(len(growths)), counts.astype(float), [], 0
     for x, target, w in zip(X, T, weight, strict=True):
-        F = base.copy()
-        for t in range(len(columns)):
-            leaf = sum(1 << j for j, c in enumerate(columns[t]) if x[c] > edges[t, j])
-            p = links[loss](F)
-            h = w * (np.ones_like(F) if loss == SQUARED else p * (1.0 - p))
-            F = F + values[t, leaf]
-            counts[t, leaf] += h
-            step = rate * w * (target - p) - h * values[t, leaf]
-            if w > 0.0:
-                values[t, leaf] += step / (counts[t, leaf] + penalty)
-        found.append(F)
+        sums = []
+        for growth in growths:
+            F = base.copy()
+            for t in growth:
+                leaf = sum(1 << j for j, c in enumerate(columns[t]) if x[c] > edges[t, j])
+                p = links[loss](F)
+                h = w * (np.ones_like(F) if loss == SQUARED else p * (1.0 - p))
+                F = F + values[t, leaf]
+                counts[t, leaf] += h
+                step = rate * w * (target - p) - h * values[t, leaf]
+                if w > 0.0:
+                    values[t, leaf] += step / (counts[t, leaf] + penalty)
+            sums.append(F)
+        found.append(np.mean(sums, axis=0))
         rows += w > 0.0
         if w > 0.0 and rows % 256 == 0:
             counts *= forgetting**256
-    return np.array(found), values, counts
+    return np.array(found), values / len(growths), counts
 
 
 @pytest.mark.parametrize(("loss", "K"), [(SQUARED, 1), (TWO, 1), (MORE, 3)])
 @pytest.mark.parametrize(("block", "forgetting"), [(1, 1.0), (37, 0.99), (600, 1.0), (600, 0.999)])
-def test_leaves_move_as_the_formula_says(loss, K, block, forgetting):
+@pytest.mark.parametrize("n_first", [5, 3])
+def test_leaves_move_as_the_formula_says(loss, K, block, forgetting, n_first):
     rng = np.random.default_rng(0)
     X, weight = rng.standard_normal((600, 4)), rng.integers(0, 3, 600) / 2.0
     T = rng.standard_normal((600, 1)) if loss == SQUARED else rng.integers(0, 2, (600, 1)) * 1.0
@@ -78,7 +86,8 @@ def test_leaves_move_as_the_formula_says(loss, K, block, forgetting):
     values, base = rng.standard_normal((5, 4, K)).astype(np.float32), rng.standard_normal(K)
     leaves = LearningLeaves(values.shape, forgetting, 0.3, 2.0)
     leaves.counts += 1.0
-    of = columns, edges, values, leaves.counts.copy(), base, forgetting, 0.3, 2.0
+    leaves.n_first = n_first
+    of = columns, edges, values, leaves.counts.copy(), n_first, base, forgetting, 0.3, 2.0
     expected = naive(X, T, weight, loss, *of)
     found = []
     for a in range(0, 600, block):
@@ -94,7 +103,7 @@ def test_one_tree_is_that_of_all_rows_so_far():
     X, y = steps(3000)
     Y, weight = y[:, None], np.random.default_rng(1).uniform(0.5, 2.0, 3000)
     rng = np.random.default_rng(0)
-    part = early_trees(X[:2000], Y[:2000], weight[:2000], 16, rng, 1.0).finish()
+    part = early_trees(X[:2000], Y[:2000], weight[:2000], 16, BEGIN_AT, rng, 1.0).finish()
     for name in ("columns", "edges", "values"):
         setattr(part, name, getattr(part, name)[:1])
     leaves = part.leaves
@@ -111,7 +120,7 @@ def test_one_tree_is_that_of_all_rows_so_far():
 def test_leaves_know_the_rows_that_grew_the_trees():
     X, y = steps(2000)
     rng, weight = np.random.default_rng(0), np.full(2000, 3.0)
-    part = early_trees(X, y[:, None], weight, 16, rng, 1.0).finish()
+    part = early_trees(X, y[:, None], weight, 16, BEGIN_AT, rng, 1.0).finish()
     # each row is in one leaf of each tree, and penalties are in units of the weights
     np.testing.assert_allclose(part.leaves.counts.sum(axis=(1, 2)), 6000.0)
     assert part.leaves.penalty == pytest.approx(9.0)
@@ -119,7 +128,9 @@ def test_leaves_know_the_rows_that_grew_the_trees():
 
 def test_values_stay_finite():
     X, y = steps(1000)
-    part = early_trees(X, y[:, None], np.ones(1000), 16, np.random.default_rng(0), 1.0).finish()
+    part = early_trees(
+        X, y[:, None], np.ones(1000), 16, BEGIN_AT, np.random.default_rng(0), 1.0
+    ).finish()
     part.learn(X[:50], np.full((50, 1), 1e100), np.zeros((50, 1)), np.full(50, 1e50))
     assert np.isfinite(part.values).all()
     assert np.isfinite(part.leaves.counts).all()
@@ -129,7 +140,7 @@ def test_values_stay_finite():
 def test_a_third_class_halves_the_sums_of_both_memories():
     X, y = steps(1000)
     Y, rng = np.where(y > 0.0, 1.0, -1.0)[:, None], np.random.default_rng(0)
-    part = early_trees(X, Y, np.ones(1000), 16, rng, 1.0).finish()
+    part = early_trees(X, Y, np.ones(1000), 16, BEGIN_AT, rng, 1.0).finish()
     part.learn(X[:300], Y[:300], np.zeros((300, 1)), np.ones(300))
     before, share = [part.sums.copy(), part.leaves.recent.copy()], part.share
     part.add_output(2)
@@ -141,7 +152,9 @@ def test_a_third_class_halves_the_sums_of_both_memories():
 
 def test_the_share_is_the_smaller_of_two_memories():
     X, y = steps(3000)
-    part = early_trees(X, y[:, None], np.ones(3000), 16, np.random.default_rng(0), 1.0).finish()
+    part = early_trees(
+        X, y[:, None], np.ones(3000), 16, BEGIN_AT, np.random.default_rng(0), 1.0
+    ).finish()
     rng, n = np.random.default_rng(1), 6000
     rows, T = rng.uniform(-1.0, 1.0, (n, 6)), rng.standard_normal((n, 1))
     # trees are right for long, then wrong in a burst
@@ -167,6 +180,44 @@ def test_the_share_is_the_smaller_of_two_memories():
     assert shares[5500] > 0.9
     assert shares[-1] == 0.0
     assert float(share(memories[0])) > 0.3
+
+
+@pytest.mark.parametrize("kind", ["numbers", "two classes", "classes"])
+def test_joined_trees_are_the_mean_of_both(kind):
+    X, y = steps(3000)
+    Y = y[:, None]
+    if kind == "two classes":
+        Y = np.where(Y > 0.0, 1.0, -1.0)
+    elif kind == "classes":
+        Y = np.eye(3)[np.digitize(y, [-0.5, 0.5])]
+    rng = np.random.default_rng(0)
+    # numbers have other units in other rows
+    rows = [slice(1000), slice(3000)] if kind != "numbers" else [y < 0.0, slice(3000)]
+    of = [early_trees(X[r], Y[r], np.ones(len(y[r])), n, BEGIN_AT, rng, 1.0).finish()
+          for r, n in zip(rows, (32, 16), strict=True)]  # fmt: skip
+    before, part = of
+    before.learn(X[:500], Y[:500], 0.0 * Y[:500], np.ones(500))
+    parts = [one._linked(sum(one.values[t, leaves(one, t, X)] for t in range(len(one.values)))
+                         + one.base) for one in (before, part)]  # fmt: skip
+    for one, expected in zip(of, parts, strict=True):
+        np.testing.assert_allclose(one.predictions(X), expected, rtol=1e-4, atol=1e-4)
+    share, part_of = before.share, before.part
+    part.join(before)
+    assert (part.leaves.n_first, len(part.values)) == (32, 48)
+    assert (part.share, part.part) == (share, part_of)
+    mean = part.predictions(X)
+    if kind == "numbers":
+        np.testing.assert_allclose(mean, (parts[0] + parts[1]) / 2.0, rtol=1e-4, atol=1e-4)
+    else:
+        # of classes the mean is that of the log-odds
+        low, high = np.minimum(*parts) - 1e-4, np.maximum(*parts) + 1e-4
+        inside = (low <= mean) & (mean <= high)
+        assert inside.all() if kind == "two classes" else inside.mean() > 0.9
+    TreePart(Y.shape[1]).set_state(part.get_state())
+
+
+def leaves(part, t, X):
+    return ((X[:, part.columns[t]] > part.edges[t]) << np.arange(6)).sum(axis=1)
 
 
 # ---- models --------------------------------------------------------------------------------------
@@ -210,9 +261,9 @@ def test_a_copied_model_goes_on(at, copied, speed):
     X, y = steps(5200)
     model = regressor(speed=speed)
     learned(model, X[:at], y[:at])
-    assert (model.model_.growing is None) == (at > BEGIN_AT)
+    assert (model.model_.growth._work is None) == (at > BEGIN_AT)
     other = copied(model)
-    assert other.model_.growing is None
+    assert other.model_.growth._work is None
     rest = X[at:], y[at:], [100]
     np.testing.assert_array_equal(learned(other, *rest), learned(model, *rest))
 
@@ -220,7 +271,7 @@ def test_a_copied_model_goes_on(at, copied, speed):
 def test_each_row_does_its_part_of_the_work():
     X, y = np.random.default_rng(0).standard_normal((2, GROWN_BY, 30))[0], np.arange(GROWN_BY) * 1.0
     rng, n_trees = np.random.default_rng(0), n_early_trees(200, 1)
-    trees = early_trees(X, y[:, None], np.ones(GROWN_BY), n_trees, rng, 1.0)
+    trees = early_trees(X, y[:, None], np.ones(GROWN_BY), n_trees, BEGIN_AT, rng, 1.0)
     total = 30 + n_trees // 5 + GROWN_BY // 256
     for count in range(GROWN_BY + 1, BEGIN_AT):
         before = trees.share
@@ -313,3 +364,73 @@ def test_fixed_leaves_stay_and_merge():
     np.testing.assert_array_equal(first.model_.trees.values, origin.model_.trees.values)
     whole = copy.deepcopy(origin).partial_fit(X[5000:], y[5000:])
     assert first.model_.trees.share == pytest.approx(whole.model_.trees.share, abs=0.05)
+
+
+# ---- the second time ---------------------------------------------------------------------------
+
+
+def steps_of_two_sizes(n):
+    """Steps that landmarks and 4 096 rows do not find all of."""
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-1.0, 1.0, (n, 6))
+    y = np.floor(8.0 * X[:, 0]) * np.sign(X[:, 1] - 0.3) * np.sign(X[:, 3] * X[:, 2])
+    return X, y + 0.5 * rng.standard_normal(n)
+
+
+@pytest.fixture(scope="module")
+def before_the_second():
+    """The default after the rows that grow the second trees, but for 100; rows and targets."""
+    X, y = steps_of_two_sizes(20_000)
+    model = regressor(speed="balanced")
+    learned(model, X[: SECOND[0] - 100], y[: SECOND[0] - 100])
+    return model, X, y
+
+
+def test_more_rows_grow_half_as_many_again(before_the_second):
+    model, X, y = copy.deepcopy(before_the_second[0]), *before_the_second[1:]
+    n = len(model.model_.trees.columns)
+    assert model.rows_before_anew() == 100
+    learned(model, X[SECOND[0] - 100 : SECOND[1] - 1], y[SECOND[0] - 100 : SECOND[1] - 1])
+    assert model.rows_before_anew() == math.inf
+    assert len(model.model_.trees.columns) == n
+    share = model.model_.trees.share
+    learned(model, X[SECOND[1] - 1 : SECOND[1]], y[SECOND[1] - 1 : SECOND[1]])
+    trees = model.model_.trees
+    assert (len(trees.columns), trees.leaves.n_first) == (n + n // 2, n)
+    assert trees.share == pytest.approx(share, abs=0.01)
+
+
+@pytest.mark.parametrize("cuts", [[50], [100], [101], [100, 101, 500, 2148, 2149]])
+def test_blocks_do_not_matter_to_the_second(before_the_second, cuts):
+    model, X, y = before_the_second
+    start = SECOND[0] - 100
+    whole = learned(copy.deepcopy(model), X[start:], y[start:])
+    found = learned(copy.deepcopy(model), X[start:], y[start:], cuts)
+    np.testing.assert_allclose(found, whole, rtol=1e-6, atol=1e-6)
+
+
+@pytest.mark.parametrize("after", [100, 101, 1000, 2148])
+def test_a_saved_model_goes_on_with_the_second(before_the_second, after):
+    model, X, y = copy.deepcopy(before_the_second[0]), *before_the_second[1:]
+    start, at = SECOND[0] - 100, SECOND[0] - 100 + after
+    learned(model, X[start:at], y[start:at])
+    other = type(model).from_state(model.get_state())
+    np.testing.assert_array_equal(learned(other, X[at:], y[at:]), learned(model, X[at:], y[at:]))
+    assert len(model.model_.trees.columns) == 1.5 * model.model_.trees.leaves.n_first
+
+
+def test_where_the_first_trees_do_not_help_no_others_grow():
+    growth, trees = Growth(), TreePart(1)
+    rows = np.zeros((0, 2)), np.zeros(0), np.zeros(0)
+    for left, goes_on in ((0.5, True), (0.999, False)):
+        trees.sums[:] = 0.0
+        trees.sums[WHOLE], trees.sums[LEFT] = 100.0, 100.0 * left
+        first = FirstRows(SECOND[0], 30_000, lambda: rows)
+        assert growth.rows_left(first._replace(seen=SECOND[0] - 1)) == 1
+        assert growth.grown(first, trees, 16, 1, 0, 1.0) is trees
+        assert growth.goes_on == goes_on
+    assert growth.rows_left(first) == math.inf
+    assert growth.rows_before_second(first) == math.inf
+    # where fewer rows are kept for sure, none
+    assert Growth().rows_left(first._replace(seen=5000, kept=18_000)) == math.inf
+    assert Growth(1).rows_left(first._replace(seen=5000)) == math.inf

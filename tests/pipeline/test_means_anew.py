@@ -9,6 +9,7 @@ import pytest
 
 import onkel
 from onkel import StreamModel, make
+from onkel.default import early_trees
 from onkel.errors import DataError
 from onkel.pipeline.inputs import Inputs
 
@@ -176,3 +177,70 @@ def test_parts_of_a_stream_keep_none(known):
     model = copy.deepcopy(known[2]).fix_map()
     assert model._inputs.kept is None
     assert "kept" not in model.get_state()["widening"]
+
+
+# ---- in mid-stream: rows that grow trees again ---------------------------------------------------
+
+AGAIN = 1024
+
+
+@pytest.fixture
+def _early(monkeypatch):
+    """Few rows grow trees, the first time and the second."""
+    monkeypatch.setattr(early_trees, "GROWTHS", ((512, 576), (AGAIN, 1152)))
+    monkeypatch.setattr(early_trees, "_HELPFUL", 2.0)
+
+
+@pytest.mark.usefixtures("_early")
+def test_rows_that_grow_trees_again_have_the_means_of_the_others():
+    X, y = table()
+    model = learned(X, y, n=AGAIN)
+    kept = model.estimator.model_.current.warmup
+    before = kept.X.copy()
+    at, means = copy.deepcopy(model)._inputs.means_anew(model.estimator.rows_kept())
+    assert model.estimator.rows_before_anew() == 0
+    model.partial_fit(rows(X, AGAIN, AGAIN + 1), y[AGAIN : AGAIN + 1])
+    np.testing.assert_array_equal(kept.X[:AGAIN, at], means.astype(kept.X.dtype))
+    assert (kept.X[:AGAIN, at] != before[:, at]).any()
+
+
+@pytest.mark.usefixtures("_early")
+@pytest.mark.parametrize("speed", ["fast", "balanced"])
+@pytest.mark.parametrize("late", [False, True])
+def test_blocks_do_not_matter_to_rows_in_mid_stream(speed, late):
+    X, y = table()
+    if late:
+        X["other"] = ["" if t < AGAIN - 3 else f"w{t % 7}" for t in range(N)]
+    cuts = [AGAIN - 1, AGAIN, AGAIN + 1, 1100]
+    found = [
+        learned(X, y, cuts=own, speed=speed, memory=False).predict(rows(X, LEARNED, N))
+        for own in ([], cuts, [AGAIN - 5, AGAIN + 5])
+    ]
+    for other in found[1:]:
+        np.testing.assert_allclose(other, found[0], rtol=1e-6, atol=1e-6)
+
+
+@pytest.mark.usefixtures("_early")
+def test_a_saved_model_takes_means_anew():
+    X, y = table()
+    model = learned(X, y, n=AGAIN)
+    other = onkel.from_bytes(model.to_bytes())
+    for one in (model, other):
+        one.partial_fit(rows(X, AGAIN, LEARNED), y[AGAIN:LEARNED])
+    assert rmse(other, X, y) == rmse(model, X, y)
+
+
+@pytest.mark.usefixtures("_early")
+def test_a_bad_row_after_rows_in_mid_stream_is_named():
+    X, y = table()
+    bad = y.copy()
+    bad[AGAIN + 40] = np.inf
+    model = learned(X, y, n=AGAIN - 30)
+    part = AGAIN - 30, LEARNED
+    with pytest.raises(DataError) as found:
+        model.partial_fit(rows(X, *part), bad[slice(*part)])
+    assert found.value.row == 70
+    assert model.n_rows == AGAIN + 40
+    expected = learned(X, y, n=AGAIN + 40, cuts=[AGAIN - 30])
+    new = rows(X, LEARNED, N)
+    np.testing.assert_allclose(model.predict(new), expected.predict(new), rtol=1e-6, atol=1e-6)

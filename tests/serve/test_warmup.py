@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import onkel
-from onkel.default.early_trees import BEGIN_AT
+from onkel.default.early_trees import GROWTHS
 from onkel.numerics.compiling import watch
 from onkel.serve import LiveModel
 from onkel.serve.warmup import compile_where_needed, warm_up
@@ -51,4 +51,4 @@ def test_more_rows_are_taken_only_where_the_first_was_compiled(monkeypatch):
     assert found[0] == [1, 1, 1]
     assert found[1][:3] == [1, 1, 1]
     # two of three are learned: so many that trees have begun to predict
-    assert sum(found[1]) * 2 // 3 >= BEGIN_AT
+    assert sum(found[1]) * 2 // 3 >= GROWTHS[0][1]

@@ -262,6 +262,10 @@ class RestartingModel(Stateful):
             if self.before is not None:
                 self.before.replace(columns, values[:n_before])
 
+    def rows_before_anew(self) -> float:
+        """As of the model that predicts."""
+        return self.current.rows_before_anew()
+
     def consolidate(self) -> None:
         """The model that predicts fits once more on all rows it keeps, or on those before, too."""
         model, own = self.current, self.current.warmup

@@ -30,13 +30,12 @@ import numpy as np
 from onkel.annotations import Matrix
 from onkel.default.bins import PairBins
 from onkel.default.cells import PairCells, learn_in_stages
-from onkel.default.early_trees import BEGIN_AT, GROWN_BY, early_trees, n_early_trees
+from onkel.default.early_trees import GROWTHS, FirstRows, Growth, n_early_trees
 from onkel.default.held_out import HeldOut
 from onkel.default.linear_part import MOST, LinearPart
 from onkel.default.residuals import Residuals
 from onkel.default.tree_part import FEWEST_ROWS, TreePart
 from onkel.errors import MergeError
-from onkel.explicit.ahead import Ahead
 from onkel.explicit.model import ExplicitModel
 from onkel.fields import Fields, require
 from onkel.losses import Loss
@@ -88,10 +87,11 @@ class CorrectedModel(ExplicitModel):
         "trees": Part(
             lambda of: TreePart(of.n_outputs, of._forgetting[0]), anew=True, optional=True
         ),
+        "growth": Part(lambda of: Growth(of.n_growths), anew=True),
     }
 
-    #: whether the first rows grow trees
-    grows_early: ClassVar[bool] = True
+    #: how many times the first rows grow trees, at most
+    n_growths: ClassVar[int] = len(GROWTHS)
 
     def __init__(
         self, feature_map: FeatureMap, rule: Rule, loss: Loss, epsilon: float, n_outputs: int
@@ -105,8 +105,7 @@ class CorrectedModel(ExplicitModel):
         self.linear: LinearPart | None = None
         #: None before they are grown, and where those of the last fit do not help
         self.trees: TreePart | None = None
-        #: trees that are grown while rows come: no state, they can always begin again
-        self.growing: Ahead | None = None
+        self.growth: Growth = Growth(self.n_growths)
 
     # ---- learning ------------------------------------------------------------------------------
 
@@ -118,46 +117,34 @@ class CorrectedModel(ExplicitModel):
         self, X: Matrix, y: np.ndarray, weight: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
         """As :meth:`ExplicitModel.learn_apart`; the second part is that of early trees."""
-        seen = self._seen_of_first() if self._may_grow else None
-        if seen is None or seen >= BEGIN_AT:
+        goes_on = self.growth.goes_on
+        left = self.growth.rows_left(self._first_rows()) if goes_on else math.inf
+        if left == math.inf:
             return self._learn_part(X, y, weight)
-        due = GROWN_BY if seen < GROWN_BY else BEGIN_AT
-        end = end_of_counted(weight, 0, due - seen)
+        end = end_of_counted(weight, 0, int(left))
         P, added = self._learn_part(X[:end], y[:end], weight[:end])
-        self._grow_early()
+        first = self._first_rows()
+        if first is not None:
+            n_trees = n_early_trees(self._n_landmarks, self.n_outputs)
+            more = n_trees, self.n_outputs, self.seed, self._forgetting[0]
+            self.trees = self.growth.grown(first, self.trees, *more)
         if end == len(y):
             return P, added
         rest = self.learn_apart(X[end:], y[end:], weight[end:])
         return np.concatenate([P, rest[0]]), np.concatenate([added, rest[1]])
 
-    @property
-    def _may_grow(self) -> bool:
+    def _first_rows(self) -> FirstRows | None:
+        """The rows that trees grow from; None where none grow."""
         fitted_last = self.trees is not None and self.trees.leaves is None
-        return self.grows_early and not fitted_last
+        none = fitted_last or not n_early_trees(self._n_landmarks, self.n_outputs)
+        return None if none else self._first_kept()
 
-    def _seen_of_first(self) -> int | None:
-        """How many rows have come; None where the first ones are not kept."""
-        kept = self.warmup is not None and self.warmup.n_rows > BEGIN_AT
-        return self.warmup.count if self.warmup is not None and kept else None
+    def _first_kept(self) -> FirstRows | None:
+        warmup = self.warmup
+        return None if warmup is None else FirstRows(warmup.count, warmup.n_rows - 1, warmup.rows)
 
-    def _first_rows(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        assert self.warmup is not None
-        return self.warmup.rows()
-
-    def _grow_early(self) -> None:
-        """Grow trees from the first rows, as far as is due now."""
-        n_trees, seen = n_early_trees(self._n_landmarks, self.n_outputs), self._seen_of_first()
-        if not n_trees or seen is None or seen < GROWN_BY:
-            return
-        if self.growing is None:
-            X, y, weight = (part[:GROWN_BY] for part in self._first_rows())
-            rows = X.astype(np.float64), targets_of(y, self.n_outputs), weight
-            rng = np.random.default_rng([self.seed, GROWN_BY, 4])
-            self.growing = early_trees(*rows, n_trees, rng, self._forgetting[0])
-        if seen < BEGIN_AT:
-            self.growing.advance(seen)
-        else:
-            self.trees, self.growing = self.growing.finish(), None
+    def rows_before_anew(self) -> float:
+        return self.growth.rows_before_second(self._first_rows())
 
     def succeed(self, before: Self) -> None:
         """As :meth:`ExplicitModel.succeed`; its trees go on until others are grown.
@@ -311,7 +298,7 @@ class CorrectedModel(ExplicitModel):
 
     def fix_map(self) -> None:
         super().fix_map()
-        self.growing = None
+        self.growth.begin_again()
         if self.trees is not None:
             self.trees.leaves = None
         if self.choice is not None:
@@ -367,7 +354,7 @@ class CorrectedModel(ExplicitModel):
         if self.choice is not None:
             self.choice.add_class(position, from_signs=self.n_outputs == 1)
         super().add_output(position)
-        self.growing = None
+        self.growth.begin_again()
         for part in (*self.stages, self.linear, self.trees):
             if part is not None:
                 part.add_output(position)
@@ -384,13 +371,13 @@ class CorrectedModel(ExplicitModel):
 
     def widen(self, n: int) -> None:
         super().widen(n)
-        self.growing = None
+        self.growth.begin_again()
         if self.choice is not None:
             self.choice.add_columns(n)
 
     def state_is_set(self) -> None:
         super().state_is_set()
-        self.growing = None
+        self.growth.begin_again()
         d, n_kept = self.map.n_features_in_, len(self.kept.residuals)
         for i, stage in enumerate(self.stages):
             known = bool((stage.bins.columns < d).all())
@@ -404,4 +391,4 @@ class CorrectedModel(ExplicitModel):
 class WithoutEarlyTrees(CorrectedModel):
     """A :class:`CorrectedModel` for what another one leaves, which has trees of the same rows."""
 
-    grows_early: ClassVar[bool] = False
+    n_growths: ClassVar[int] = 0

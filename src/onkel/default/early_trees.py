@@ -1,13 +1,17 @@
 """Trees that are grown early in a stream, by its first rows, and whose leaves go on learning.
 
-They are grown a little with each row that comes, so that no row waits long. The result depends on
+Where the first trees help, more rows grow half as many again. From then on the sums of both are
+averaged: trees of more rows know more, and errors of the others are different.
+
+Trees are grown a little with each row that comes, so that no row waits long. The result depends on
 the first rows alone, so nothing of the work is saved: a copied or loaded model begins it again.
 """
 
 from __future__ import annotations
 
-from collections.abc import Generator
-from typing import Any
+import math
+from collections.abc import Callable, Generator
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -24,10 +28,16 @@ from onkel.default.learning_leaves import LearningLeaves
 from onkel.default.tree_loops import SQUARED
 from onkel.default.tree_part import TreePart
 from onkel.explicit.ahead import Ahead
+from onkel.fields import Fields, Flag
+from onkel.numerics.arrays import targets_of
 from onkel.numerics.in_steps import in_shares
+from onkel.state import Stateful
 
-#: rows that grow the trees, and at how many they begin to predict
-GROWN_BY, BEGIN_AT = 4096, 4608
+#: rows that grow the trees, and at how many they begin to predict: the first time and the second
+GROWTHS = ((4096, 4608), (16_384, 18_432))
+# The second time no trees are grown where the first ones leave more than this share of squared
+# errors.
+_HELPFUL = 0.99
 # Trees at most, trees times outputs, and numbers of leaves, times B² (B landmarks).
 _MOST_TREES, _OUTPUTS, _NUMBERS = 300, 900, 1
 # The part of the least-squares share that trees have for classes. The chances of trees are far from
@@ -38,19 +48,94 @@ _COUNTED = 256
 
 
 def n_early_trees(n_landmarks: int, n_outputs: int) -> int:
-    """How many trees are grown; 0 where too few fit."""
+    """How many trees are grown at once; 0 where too few fit."""
     fitting = _NUMBERS * n_landmarks**2 // (n_outputs << DEPTH)
     n_trees = min(_MOST_TREES, _OUTPUTS // n_outputs, fitting)
     return n_trees if n_trees >= FEWEST_TREES else 0
 
 
+class FirstRows(NamedTuple):
+    """How many rows a model has seen, how many first ones it keeps for sure, and those kept."""
+
+    seen: int
+    kept: int
+    rows: Callable[[], tuple[np.ndarray, np.ndarray, np.ndarray]]
+
+
+class Growth(Stateful):
+    """The trees that the first rows of a model grow, up to ``most`` times."""
+
+    STATE: ClassVar[Fields] = {"goes_on": Flag()}
+
+    def __init__(self, most: int = len(GROWTHS)) -> None:
+        self.most: int = most
+        #: whether trees may still grow
+        self.goes_on: bool = most > 0
+        # no state: it can always begin again
+        self._work: Ahead | None = None
+
+    def begin_again(self) -> None:
+        """Begin the work that is under way again."""
+        self._work = None
+
+    def rows_left(self, first: FirstRows | None) -> float:
+        """Rows after which :meth:`grown` is to be called; infinite where no trees will grow."""
+        growth = None if first is None else self._after(first.seen, first.kept)
+        if growth is None or first is None:
+            return math.inf
+        return growth[first.seen >= growth[0]] - first.seen
+
+    def rows_before_second(self, first: FirstRows | None) -> float:
+        """Rows until those kept will grow the second trees; infinite where they will not."""
+        left = math.inf if first is None else GROWTHS[1][0] - first.seen
+        comes = first is not None and self._after(GROWTHS[1][0], first.kept)
+        return left if comes and left >= 0 else math.inf
+
+    def _after(self, n: int, kept: int) -> tuple[int, int] | None:
+        """The growth that is under way after n rows, or the next."""
+        growth = next((growth for growth in GROWTHS[: self.most] if n < growth[1]), None)
+        return growth if growth and growth[1] <= kept and self.goes_on else None
+
+    def grown(
+        self, first: FirstRows, trees: TreePart | None, n_trees: int, K: int, seed: int, *more: Any
+    ) -> TreePart | None:
+        """The trees from now on; those there are until others are grown.
+
+        What is due by now is done. The work begins with the row after those that grow the trees.
+        """
+        growth = self._after(first.seen - 1, first.kept)
+        if growth is None or first.seen < growth[0]:
+            return trees
+        grown_by, begin_at = growth
+        if first.seen == grown_by:
+            self.goes_on = trees is None or growth == GROWTHS[0] or trees.left <= _HELPFUL
+            return trees
+        if self._work is None:
+            X, y, weight = (part[:grown_by] for part in first.rows())
+            rows = X.astype(np.float64), targets_of(y, K), weight
+            rng = np.random.default_rng([seed, grown_by, 4])
+            n_trees //= 1 if growth == GROWTHS[0] else 2
+            self._work = early_trees(*rows, n_trees, begin_at, rng, *more)
+        if first.seen < begin_at:
+            self._work.advance(first.seen)
+            return trees
+        own, self._work = self._work.finish(), None
+        self.goes_on = growth != GROWTHS[self.most - 1]
+        if trees is not None and growth != GROWTHS[0]:
+            own.join(trees)
+        return own
+
+    def state_is_set(self) -> None:
+        self.begin_again()
+
+
 def early_trees(
-    X: np.ndarray, Y: np.ndarray, weight: np.ndarray, n_trees: int, *more: Any
+    X: np.ndarray, Y: np.ndarray, weight: np.ndarray, n_trees: int, begin_at: int, *more: Any
 ) -> Ahead:
     """``n_trees`` trees that are grown by rows X (n, d) and targets Y (n, K) while others come."""
     n_steps = X.shape[1] + n_trees // AT_ONCE + len(X) // _COUNTED
     work = in_shares(_grown(X, Y, weight, n_trees, *more), n_steps)
-    return Ahead(work, GROWN_BY, BEGIN_AT)
+    return Ahead(work, len(X), begin_at)
 
 
 def _grown(

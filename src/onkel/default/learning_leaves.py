@@ -8,8 +8,9 @@ Newton of the rows that fell into it, N the sum of their h:
     N ← N + h,   v ← v + (rate · g - h v)/(N + penalty).
 
 With forgetting γ < 1, N is multiplied by γ^256 after each 256 rows. So each tree learns what those
-before it leave, as it did when it was grown. Of squared errors and
-one tree v is rate · Σ g/(Σ h + penalty), the value that boosting gives it for all rows so far.
+before it leave, as it did when it was grown. Of squared errors and one tree v is
+rate · Σ g/(Σ h + penalty), the value that boosting gives it for all rows so far. Where trees were
+grown twice, F begins anew with the second ones, and the sums of both are averaged.
 """
 
 from __future__ import annotations
@@ -36,6 +37,7 @@ class LearningLeaves(Stateful):
 
     STATE: ClassVar[Fields] = {
         "counts": Array(np.float32, ("trees", "leaves", "n_outputs"), low=0.0),
+        "n_first": Whole(),
         "rows": Whole(),
         "rate": Number(low=0.0, high=1.0),
         "penalty": Number(low=0.0),
@@ -50,6 +52,8 @@ class LearningLeaves(Stateful):
         penalty: float = 0.0,
     ) -> None:
         self.counts: np.ndarray = np.zeros(shape, np.float32)
+        #: trees that were grown first: their sum and that of the others are averaged
+        self.n_first: int = shape[0]
         #: the sums of the share among the last rows
         self.recent: np.ndarray = np.zeros(N_SUMS)
         #: rows that counted (weight > 0)
@@ -70,11 +74,16 @@ class LearningLeaves(Stateful):
         base: np.ndarray,
     ) -> np.ndarray:
         """Move ``values`` by rows X (n, d) with targets T (n, K); returns F (n, K) before each."""
-        F, T = np.tile(base, (len(X), 1)), np.clip(T, -_FARTHEST, _FARTHEST)
-        trees = columns, edges, values, self.counts
+        F, T = np.empty(T.shape), np.clip(T, -_FARTHEST, _FARTHEST)
+        trees = columns, edges, values, self.counts, self.n_first, base
         how = loss, self.rate, self.penalty, self._kept, self.rows
         self.rows = learn_leaves(X, *trees, T, weight, *how, F)
         return F
+
+    def join(self, before: LearningLeaves) -> None:
+        """Learn beside trees that were grown ``before`` these."""
+        self.counts = np.concatenate([before.counts, self.counts])
+        self.n_first = before.n_first
 
     def add_output(self, position: int) -> None:
         """Make room for a class; both indicators of two classes are as certain as their sign."""
@@ -85,30 +94,38 @@ class LearningLeaves(Stateful):
 
 
 @jit
-def learn_leaves(X, columns, edges, values, counts, Y, weight, loss, rate, penalty, kept, rows, F):
-    """Add to F (n, K) the values of the leaves of each row of X (n, d), then move these leaves.
+def learn_leaves(
+    X, columns, edges, values, counts, n_first, base, Y, weight, loss, rate, penalty, kept, rows, F
+):
+    """F (n, K) ← the values of the leaves of each row of X (n, d), before it moves these leaves.
 
-    ``rows`` have counted before; returns how many have now.
+    Where the ``n_first`` trees are not all, their sum and that of the others are averaged: a value
+    is half of v. ``rows`` have counted before; returns how many have now.
     """
     leaves = np.empty((len(columns), _TOGETHER), np.uint8)
-    g, h = np.empty(F.shape[1]), np.empty(F.shape[1])
+    f, g, h = np.empty(F.shape[1]), np.empty(F.shape[1]), np.empty(F.shape[1])
+    times = 2 if n_first < len(columns) else 1
     for start in range(0, len(X), _TOGETHER):
         end = min(start + _TOGETHER, len(X))
         x = X[start:end].T.copy()
         for t in range(len(columns)):
             find_leaves(x, columns[t], edges[t], leaves[t, : end - start])
         for i in range(start, end):
-            f, y, w = F[i], Y[i], weight[i]
+            y, w = Y[i], weight[i]
+            F[i] = base
             for t in range(len(columns)):
                 v, n = values[t, leaves[t, i - start]], counts[t, leaves[t, i - start]]
+                if t == 0 or t == n_first:
+                    f[:] = base
                 slopes_of_row(f, y, w, loss, g, h)
                 for k in range(len(f)):
-                    f[k] += v[k]
+                    f[k] += times * v[k]
+                    F[i, k] += v[k]
                 if w > 0.0:
                     for k in range(len(f)):
                         N = n[k] + h[k]
                         n[k] = min(N, _MOST)
-                        v[k] += (rate * g[k] - h[k] * v[k]) / (N + penalty)
+                        v[k] += (rate * g[k] - h[k] * times * v[k]) / (times * (N + penalty))
             if w > 0.0:
                 rows += 1
                 if kept < 1.0 and rows % PERIOD == 0:

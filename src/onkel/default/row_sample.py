@@ -70,9 +70,10 @@ class RowSample(RowStore):
         """The number t of each row, (n,)."""
         return self._held["born"][: self.count]
 
-    def keeps_all(self, n: int) -> bool:
-        """Whether it keeps all of the first n rows, whatever their numbers are."""
-        return n <= int(self._sizes(0))
+    @property
+    def sure(self) -> int:
+        """How many of the first rows are all kept, whatever their numbers are."""
+        return int(self._sizes(0))
 
     def rows(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """The rows kept: X (n, d) in float64, y (n,), weight (n,)."""

@@ -224,6 +224,22 @@ class TreePart(Stateful):
         self.values = values.astype(np.float32)
         self.base = np.mean([trees.base for trees, _ in times], axis=0)
 
+    def join(self, before: TreePart) -> None:
+        """Predict the mean of both, with the share and in the units of those ``before``."""
+        assert self.leaves is not None
+        assert before.leaves is not None
+        self.values *= np.float32(self.scale / before.scale)
+        # the base of these trees is in the values of the first of them
+        base = (self.middle + self.scale * self.base - before.middle) / before.scale
+        self.values[0] += (base - before.base).astype(np.float32)
+        self.middle, self.scale, self.base = before.middle, before.scale, before.base
+        for name in ("columns", "edges", "values"):
+            setattr(self, name, np.concatenate([getattr(before, name), getattr(self, name)]))
+        self.values /= np.float32(2.0)
+        self.leaves.join(before.leaves)
+        for mine, own in zip(self._memories(), before._memories(), strict=True):
+            mine[:] = own
+
     # ---- predicting and learning ---------------------------------------------------------------
 
     def predictions(self, X: Matrix) -> np.ndarray:
@@ -323,8 +339,11 @@ class TreePart(Stateful):
         require(fits, f"values: has {sizes['leaves']} leaves after {sizes['depth']} questions")
 
     def state_is_set(self) -> None:
-        fits = self.leaves is None or self.leaves.counts.shape == self.values.shape
+        leaves = self.leaves
+        fits = leaves is None or leaves.counts.shape == self.values.shape
         require(fits, "leaves/counts: must be as many as values")
+        fits = leaves is None or leaves.n_first <= len(self.values)
+        require(fits, "leaves/n_first: is more than there are trees")
 
 
 def share_of_classes(P: np.ndarray, S: np.ndarray, Y: np.ndarray, weight: np.ndarray) -> float:

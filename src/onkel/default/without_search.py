@@ -15,7 +15,7 @@ import numpy as np
 from onkel.annotations import Matrix
 from onkel.default.cells import PairCells, learn_in_stages
 from onkel.default.corrected_by_cells import CorrectedModel
-from onkel.default.early_trees import BEGIN_AT
+from onkel.default.early_trees import FirstRows
 from onkel.default.held_out import HeldOut
 from onkel.default.quick_trees import quick_trees
 from onkel.default.row_sample import RowSample
@@ -40,6 +40,8 @@ class ModelWithoutSearch(CorrectedModel):
         "sample": Part(lambda of: of._new_sample(), anew=True, optional=True),
     }
 
+    n_growths: ClassVar[int] = 1
+
     def __init__(self, *args: Any) -> None:
         super().__init__(*args)
         #: None once parts of a stream are to be merged
@@ -56,15 +58,9 @@ class ModelWithoutSearch(CorrectedModel):
             self.sample.add(X, y, weight)
         return found
 
-    def _seen_of_first(self) -> int | None:
+    def _first_kept(self) -> FirstRows | None:
         sample = self.sample
-        if sample is None or (sample.seen < BEGIN_AT and not sample.keeps_all(BEGIN_AT)):
-            return None
-        return sample.seen
-
-    def _first_rows(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        assert self.sample is not None
-        return self.sample.rows()
+        return None if sample is None else FirstRows(sample.seen, sample.sure, sample.rows)
 
     def rows_kept(self) -> np.ndarray:
         return np.empty(0, np.int64) if self.sample is None else self.sample.seen - self.sample.born
@@ -76,6 +72,7 @@ class ModelWithoutSearch(CorrectedModel):
     def change_rows_kept(self, columns: np.ndarray, values: np.ndarray) -> None:
         if self.sample is not None and self.fits_last():
             self.sample.replace(columns, values)
+            self.undo_log.forget()
 
     def consolidate(self) -> None:
         if self.sample is None or not self.fits_last():

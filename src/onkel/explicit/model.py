@@ -297,6 +297,7 @@ class ExplicitModel(Model):
         if self.warmup is not None and self.fits_last():
             self.warmup.replace(columns, values)
             self.ahead = None
+            self.undo_log.forget()
 
     def consolidate(self) -> None:
         if self.warmup is None or not self.fits_last():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Hashable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Self
@@ -183,12 +184,17 @@ class OnlineEstimator(BaseEstimator):
         known = self.__sklearn_is_fitted__()
         return self.model_.rows_kept() if known else np.empty(0, np.int64)
 
+    def rows_before_anew(self) -> float:
+        """Rows until those kept are fitted anew in mid-stream; at 0 they may be changed."""
+        return self.model_.rows_before_anew() if self.__sklearn_is_fitted__() else math.inf
+
     def change_rows_kept(self, columns: np.ndarray, values: np.ndarray) -> None:
-        """Replace these columns of the rows that `consolidate` fits to by ``values``.
+        """Replace these columns of the rows kept by ``values``.
 
         They are in the order of :meth:`rows_kept`. Where there will be no fit nothing changes.
         """
         self.model_.change_rows_kept(columns, values)
+        self._undo_log.forget()
 
     @property
     def changes_(self) -> list[int]:

@@ -308,6 +308,13 @@ class Model(Stateful):
     def change_rows_kept(self, columns: np.ndarray, values: np.ndarray) -> None:
         """Replace columns of the rows that a last fit uses, in the order of :meth:`rows_kept`."""
 
+    def rows_before_anew(self) -> float:
+        """Rows that count until those kept are fitted anew, with columns as they are known then.
+
+        At 0 columns of the rows kept may be replaced (:meth:`change_rows_kept`).
+        """
+        return math.inf
+
     def consolidate(self) -> None:
         """Fit once more on all rows that are kept, where that may help, and replay them."""
 

@@ -14,7 +14,7 @@ from onkel.errors import DataError
 from onkel.learners.base import OnlineEstimator
 from onkel.model.transaction import locked
 from onkel.numerics.arrays import as_values
-from onkel.pipeline.learning import rows_kept
+from onkel.pipeline.learning import take_means_anew
 from onkel.pipeline.merging import MergeableModel
 from onkel.pipeline.rows import Keys, open_to_predict
 from onkel.pipeline.statistics import is_fitted
@@ -115,12 +115,7 @@ class StreamEstimator(BaseEstimator, MergeableModel):
         onkel's, or has learned nothing, stays as it is.
         """
         if isinstance(self.estimator, OnlineEstimator) and is_fitted(self.estimator):
-            ago, kept = rows_kept(self), self._inputs.kept
-            # rows of no weight are not counted by the learner
-            alike = kept is not None and kept.n_rows == self.n_rows
-            anew = self._inputs.means_anew(ago) if alike and len(ago) else None
-            if anew is not None:
-                self.estimator.change_rows_kept(*anew)
+            take_means_anew(self)
             self.estimator.consolidate()
         return self
 

@@ -6,6 +6,8 @@ block, a bad row or Ctrl-C, the first two go back to the rows that the learner h
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterator
 from typing import Any, Protocol
 
 import numpy as np
@@ -21,6 +23,9 @@ from onkel.numerics.arrays import with_zero_columns
 from onkel.pipeline.inputs import Inputs, Segment
 from onkel.pipeline.sample import SampledRows
 from onkel.pipeline.statistics import RunningStatistics, is_fitted
+
+# A learner that has learned no row says after so many which rows it fits in mid-stream.
+_ASKED_AFTER = 1024.0
 
 
 class Parts(Protocol):
@@ -57,8 +62,10 @@ def learn_rows(
     before = model._inputs.mark(X), model._statistics.mark(), model.n_rows
     done: list[Predictions] = []
     try:
-        for segment in model._inputs.learn(X, y, late):
-            done.append(_learn_segment(model, segment, groups))
+        for rows in _between_fits(model, len(y)):
+            own = None if groups is None else groups[rows]
+            for segment in model._inputs.learn(X[rows], y[rows], late):
+                done.append(_learn_segment(model, segment, own))
     except BaseException as error:
         _go_back(model, before, X, y, late)
         if isinstance(error, DataError):
@@ -73,6 +80,35 @@ def learn_rows(
         raise
     model._sample.add(X)
     return joined(done)
+
+
+def _between_fits(model: Parts, n: int) -> Iterator[slice]:
+    """The next n rows, in parts that end where the learner fits rows kept in mid-stream.
+
+    These then get target means anew.
+    """
+    done, encoder, learner = 0, model._inputs.encoder, model.estimator
+    coded = encoder is not None and encoder.codes and isinstance(learner, OnlineEstimator)
+    while done < n:
+        left = math.inf
+        if coded:
+            left = learner.rows_before_anew() if is_fitted(learner) else _ASKED_AFTER
+        if left == 0:
+            take_means_anew(model)
+            left = math.inf
+        end = int(min(done + left, n))
+        yield slice(done, end)
+        done = end
+
+
+def take_means_anew(model: Parts) -> None:
+    """Let the rows that the learner keeps have the target means of all other rows."""
+    ago, kept = rows_kept(model), model._inputs.kept
+    # rows of no weight are not counted by the learner
+    alike = kept is not None and kept.n_rows == model.n_rows
+    anew = model._inputs.means_anew(ago) if alike and len(ago) else None
+    if anew is not None:
+        model.estimator.change_rows_kept(*anew)
 
 
 def rows_kept(model: Parts) -> np.ndarray:
