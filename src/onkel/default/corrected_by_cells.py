@@ -258,6 +258,7 @@ class CorrectedModel(ExplicitModel):
             held = HeldOut.by_least_squares(Z, Y, weight, self.penalty, rng)
         else:
             return
+        self.growth.begin_again()
         with working(f"growing trees on all {len(X):,} rows kept"):
             self.trees = TreePart.grown(X, Y, weight, held, n_landmarks, rng, self._forgetting[0])
         self.undo_log.forget()
