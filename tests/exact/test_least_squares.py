@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from itertools import pairwise
 
 import numpy as np
@@ -15,6 +16,7 @@ from onkel.explicit.model import ExplicitModel
 from onkel.losses import Loss
 from onkel.maps import FourierFeatures, IdentityFeatures, NystroemFeatures
 from onkel.numerics.linalg import BlockFactor, cholesky_upper
+from onkel.numerics.threads import Line
 from onkel.rules import LeastSquares
 
 
@@ -97,8 +99,9 @@ def test_two_threads_learn_the_same_bits_as_one(forgetting, rows, weighted, monk
     cuts = pairwise([30, *range(30 + first, rows, each), rows])
     parts = [(Z[a:b], Y[a:b], weight[a:b]) for a, b in cuts]
     expected = [one.learn(*part) for part in parts]
-    for found, wanted in zip(two.learn_shared(iter(parts)), expected, strict=True):
-        np.testing.assert_array_equal(found, wanted)
+    with closing(Line()) as line:
+        for found, wanted in zip(two.learn_shared(iter(parts), line), expected, strict=True):
+            np.testing.assert_array_equal(found, wanted)
     state = two.get_state()
     for name, value in one.get_state().items():
         np.testing.assert_array_equal(state[name], value)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import threading
 from contextlib import closing
 from functools import partial
@@ -12,6 +13,7 @@ from scipy.linalg.blas import dsyrk
 from scipy.linalg.lapack import dpotrf, dpotri, spotrf, spotri
 from threadpoolctl import threadpool_limits
 
+from onkel.default.corrected_by_cells import CorrectedModel
 from onkel.learners import OnlineKernelClassifier, OnlineKernelRegressor
 from onkel.maps.landmarks import searched
 from onkel.maps.landmarks.competing_widths import best_widths
@@ -155,6 +157,44 @@ def test_a_line_that_no_thread_has_time_for_is_worked_off_by_the_caller(two_core
     assert all(future.result() for future in waiting)
 
 
+def test_what_nothing_waits_for_is_done_in_order_by_whoever_has_time(two_cores):
+    held, seen, makers = threading.Event(), [], set()
+
+    def later(i):
+        seen.append(i)
+        makers.add(threading.get_ident())
+
+    with closing(threads.Line()) as line:
+        line.give(partial(held.wait, 10))
+        line.give_later(partial(later, 0))
+        assert not seen
+        # two wait, and the other thread is busy
+        line.give_later(partial(later, 1))
+        assert (seen, makers) == ([0], {threading.get_ident()})
+        held.set()
+        line.take()
+        for i in range(2, 50):
+            line.give_later(partial(later, i))
+            line.give(partial(pow, i, 2))
+            assert line.take() == i * i
+    assert seen == list(range(50))
+    assert len(makers) == 2
+
+
+@pytest.mark.parametrize("free", [True, False])
+def test_what_fails_though_nothing_waits_for_it_is_raised_at_the_end(two_cores, free):
+    busy, seen = threading.Event(), []
+    waiting = [] if free else [threads.helpers().submit(busy.wait, 10) for _ in range(8)]
+    line = threads.Line()
+    line.give_later(lambda: 1 / 0)
+    line.give_later(partial(seen.append, 1))
+    with pytest.raises(ZeroDivisionError):
+        line.close()
+    assert seen == [1]
+    busy.set()
+    assert all(future.result() for future in waiting)
+
+
 def counting(most, beside, seen):
     for i in range(most):
         seen.append((most, i, threading.get_ident()))
@@ -218,5 +258,33 @@ def test_a_search_and_least_squares_by_two_threads_are_the_same(classes, two_cor
             predicted = model.predict_then_learn(X, y)
             found.append((predicted, model.predict(X), model.model_.get_state()))
     assert used == {1, 2}
+    assert np.array_equal(found[0][0], found[1][0])
+    assert np.array_equal(found[0][1], found[1][1])
+
+
+@pytest.mark.compiled
+@pytest.mark.parametrize("classes", [True, False])
+def test_corrections_by_another_thread_are_the_same(classes, two_cores, monkeypatch):
+    X, y = rows(4000)
+    y = np.digitize(y, [-0.5, 0.5]) if classes else y
+    kind = OnlineKernelClassifier if classes else OnlineKernelRegressor
+    with threadpool_limits(1, user_api="blas"):
+        begun = kind(n_components=150, speed="fast", random_state=0).partial_fit(X[:1500], y[:1500])
+    begun.fix_map()
+    found, parts, correct = [], [], CorrectedModel._correct
+
+    def watched(self, X, *of):
+        parts.append(len(X))
+        correct(self, X, *of)
+
+    monkeypatch.setattr(CorrectedModel, "_correct", watched)
+    for most in (1, 2):
+        parts.clear()
+        with threadpool_limits(most, user_api="blas"):
+            model = copy.deepcopy(begun)
+            predicted = model.predict_then_learn(X[1500:], y[1500:])
+        found.append((predicted, model.predict(X)))
+        # with two threads they follow each part of f's rows
+        assert (max(parts) <= 256) == (most == 2)
     assert np.array_equal(found[0][0], found[1][0])
     assert np.array_equal(found[0][1], found[1][1])

@@ -36,6 +36,7 @@ from onkel.default.linear_part import MOST, LinearPart
 from onkel.default.residuals import Residuals
 from onkel.default.tree_part import FEWEST_ROWS, TreePart
 from onkel.errors import MergeError
+from onkel.explicit.features_ahead import Span
 from onkel.explicit.model import ExplicitModel
 from onkel.fields import Fields, require
 from onkel.losses import Loss
@@ -45,6 +46,7 @@ from onkel.merging import require_same
 from onkel.model.warmup import Warmup
 from onkel.numerics.arrays import as_dense, end_of_counted, next_power_of_two, targets_of
 from onkel.numerics.notices import working
+from onkel.numerics.threads import one_blas_thread
 from onkel.rules.base import Rule
 from onkel.rules.second_order import ExactScalars
 from onkel.state import Part
@@ -158,8 +160,21 @@ class CorrectedModel(ExplicitModel):
     def _learn_part(
         self, X: Matrix, y: np.ndarray, weight: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
-        P, Y = super().learn(X, y, weight), targets_of(y, self.n_outputs)
-        added, done = np.zeros(P.shape), 0
+        Y = targets_of(y, self.n_outputs)
+        settled = self.choice is None and self.warmup is None and self.cannot_diverge
+        if settled and self.training is not None:
+            # f learns the next rows while another thread corrects its predictions of these
+            P, added = np.zeros(Y.shape), np.zeros(Y.shape)
+
+            def correct(rows: Span) -> None:
+                some = slice(*rows)
+                self._correct(X[some], Y[some], weight[some], P[some], added[some])
+
+            with one_blas_thread(len(y)):
+                self.training.learn_block(X, y, weight, P, correct)
+            return P, added
+        P, done = super().learn(X, y, weight), 0
+        added = np.zeros(P.shape)
         while self.choice is not None and done < len(P):
             due = max(_FIRST_ROWS, next_power_of_two(self.choice.count))
             due = min(due, self.choice.n_rows)

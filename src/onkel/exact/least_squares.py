@@ -26,8 +26,7 @@ from __future__ import annotations
 
 import math
 from collections import deque
-from collections.abc import Generator, Iterator
-from contextlib import closing
+from collections.abc import Iterator
 from functools import partial
 from itertools import chain
 from typing import Any, ClassVar, NamedTuple
@@ -184,26 +183,25 @@ class RecursiveLeastSquares(Stateful):
         """Whether two threads learn parts of so many rows at most, and faster than one does."""
         return self.period % rows == 0 and rows * len(self.sums.R) ** 2 >= _LARGE
 
-    def learn_shared(self, parts: Iterator[Rows]) -> Generator[np.ndarray, None, None]:
+    def learn_shared(self, parts: Iterator[Rows], line: Line) -> Iterator[np.ndarray]:
         """As :meth:`learn`, to the same bits, by two threads; yields the predictions of each part.
 
-        A part ends at the next anchor at the latest, and all of its weights are above 0. The other
-        thread sums a part, and factors R, while this one predicts the part and makes the next.
+        A part ends at the next anchor at the latest, and all of its weights are above 0. The thread
+        of ``line`` sums a part, and factors R, while this one predicts the part and makes the next.
         """
         waiting: deque[_Scaled] = deque()
-        with closing(Line()) as line:
-            since = self.since.count
-            for part in chain(parts, [None]):
-                if part is not None:
-                    rows = self._scaled(*part, since)
-                    line.give(partial(self._added, rows.Zs, rows.Ys, rows.since))
-                    waiting.append(rows)
-                    since = rows.since % self.period
-                if waiting and (part is None or len(waiting) > 1):
-                    rows = waiting.popleft()
-                    predictions = self._predicted(rows)
-                    self._go_on(line.take(), rows.since)
-                    yield predictions
+        since = self.since.count
+        for part in chain(parts, [None]):
+            if part is not None:
+                rows = self._scaled(*part, since)
+                line.give(partial(self._added, rows.Zs, rows.Ys, rows.since))
+                waiting.append(rows)
+                since = rows.since % self.period
+            if waiting and (part is None or len(waiting) > 1):
+                rows = waiting.popleft()
+                predictions = self._predicted(rows)
+                self._go_on(line.take(), rows.since)
+                yield predictions
 
     def _learn_rows(self, Z: np.ndarray, Y: np.ndarray, weight: np.ndarray) -> np.ndarray:
         """Learn rows that lie in one period."""

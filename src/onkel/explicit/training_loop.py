@@ -6,8 +6,9 @@ Maps that change while rows are learned have training loops of their own: see
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,7 @@ from onkel.explicit.weights import Weights
 from onkel.fields import Fields
 from onkel.maps.base import FeatureMap
 from onkel.numerics.arrays import targets_of
-from onkel.numerics.threads import n_threads, scratch
+from onkel.numerics.threads import Line, n_threads, scratch
 from onkel.state import Part, Stateful
 
 # The features of a sub-block are to stay in a core's second-level cache while its rows are learned.
@@ -43,19 +44,32 @@ class TrainingLoop(Stateful):
         """Weights per output to begin with."""
         return int(feature_map.n_features_out_)
 
-    def learn_block(self, X: Matrix, y: np.ndarray, weight: np.ndarray, P: np.ndarray) -> None:
-        """As :meth:`learn`, in sub-blocks; other threads may do a part of it."""
+    def learn_block(
+        self,
+        X: Matrix,
+        y: np.ndarray,
+        weight: np.ndarray,
+        P: np.ndarray,
+        then: Callable[[Span], None] | None = None,
+    ) -> None:
+        """As :meth:`learn`, in sub-blocks; other threads may do a part of it.
+
+        ``then`` is called for the rows of P in order, once they are known and no longer needed
+        here; perhaps in another thread.
+        """
         parts, matrix = self.sub_blocks(X.shape[0]), self.weights.matrix
         if matrix is not None and n_threads() > 1 and parts and self.settled():
             by_two = matrix.is_shared(max(b - a for a, b in parts))
             if by_two and bool((weight > 0.0).all()):
-                self._learn_by_two(X, y, weight, P, parts)
+                self._learn_by_two(X, y, weight, P, parts, then)
                 return
         if len(parts) > 1 and self.settled():
             self._learn_in_turn(X, y, weight, P, parts)
-            return
-        for a, b in parts:
-            self.learn(X[a:b], y[a:b], weight[a:b], P[a:b])
+        else:
+            for a, b in parts:
+                self.learn(X[a:b], y[a:b], weight[a:b], P[a:b])
+        if then is not None:
+            then((0, len(P)))
 
     def _learn_in_turn(
         self, X: Matrix, y: np.ndarray, weight: np.ndarray, P: np.ndarray, parts: list[Span]
@@ -71,7 +85,13 @@ class TrainingLoop(Stateful):
                 self.weights.learn(Z, y[a:b], weight[a:b], P[a:b])
 
     def _learn_by_two(
-        self, X: Matrix, y: np.ndarray, weight: np.ndarray, P: np.ndarray, parts: list[Span]
+        self,
+        X: Matrix,
+        y: np.ndarray,
+        weight: np.ndarray,
+        P: np.ndarray,
+        parts: list[Span],
+        then: Callable[[Span], None] | None,
     ) -> None:
         """Learn parts of which another thread does half of the work."""
         weights, most = self.weights, max(b - a for a, b in parts)
@@ -86,10 +106,13 @@ class TrainingLoop(Stateful):
                 yield np.asarray(Z, np.float64), targets, weight[a:b]
 
         assert weights.matrix is not None
-        with closing(weights.matrix.learn_shared(rows())) as found:
+        with closing(Line()) as line:
+            found = weights.matrix.learn_shared(rows(), line)
             for (a, b), scores in zip(parts, found, strict=True):
                 P[a:b] = scores
                 weights.count(weight[a:b])
+                if then is not None:
+                    line.give_later(partial(then, (a, b)))
 
     def sub_blocks(self, n: int) -> list[Span]:
         """Where the sub-blocks of n rows begin and end: their features fit a fast cache."""

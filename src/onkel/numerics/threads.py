@@ -14,10 +14,10 @@ import contextvars
 import math
 import os
 import threading
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from functools import cache, partial
-from queue import SimpleQueue
 from typing import Any, TypeVar
 
 import numpy as np
@@ -123,42 +123,104 @@ def side_by_side(works: Sequence[Callable[[], T]]) -> list[T]:
 class Line:
     """Works that another thread does in the order in which they are given. Close it at the end.
 
-    Where no thread is free, the caller does them.
+    Those that nothing waits for are done in an order of their own: by the other thread when it has
+    nothing else to do, and by the caller once two of them wait. Where no thread is free, the caller
+    does all.
     """
 
     def __init__(self) -> None:
-        self._given: SimpleQueue[Callable[[], Any] | None] = SimpleQueue()
-        self._done: SimpleQueue[tuple[Any, BaseException | None]] = SimpleQueue()
+        self._changed = threading.Condition()
+        self._soon, self._later = deque[Callable[[], Any]](), deque[Callable[[], Any]]()
+        self._done = deque[tuple[Any, BaseException | None]]()
+        # whether a thread does one of the later works, and what one of them raised
+        self._busy, self._failed = False, list[BaseException]()
+        self._closed = False
         self._other = helpers().submit(contextvars.copy_context().run, self._work)
 
-    def _work(self) -> None:
-        while (work := self._given.get()) is not None:
-            try:
-                self._done.put((work(), None))
-            except BaseException as error:
-                # it is raised where the result is taken
-                self._done.put((None, error))
-
     def give(self, work: Callable[[], Any]) -> None:
-        """The next work."""
-        self._given.put(work)
+        """The next work, whose result is to be taken."""
+        with self._changed:
+            self._soon.append(work)
+            self._changed.notify_all()
+
+    def give_later(self, work: Callable[[], Any]) -> None:
+        """The next work that nothing waits for; the caller may do one."""
+        with self._changed:
+            self._later.append(work)
+            self._changed.notify_all()
+            own = len(self._later) > 1 and not self._busy
+            later = self._begin_later() if own else None
+        if later is not None:
+            self._do_later(later)
 
     def take(self) -> Any:
         """What the next work gives, once it is done; raises what it raised."""
         if self._other.cancel():
-            work = self._given.get()
-            assert work is not None
-            return work()
-        found, error = self._done.get()
+            return self._soon.popleft()()
+        with self._changed:
+            self._changed.wait_for(lambda: self._done)
+            found, error = self._done.popleft()
         if error is not None:
             raise error
         return found
 
     def close(self) -> None:
-        """Wait until all works are done that the other thread has been given."""
-        self._given.put(None)
-        if not self._other.cancel():
+        """Wait until all works are done; raises what one that nothing waited for has raised."""
+        with self._changed:
+            self._closed = True
+            self._changed.notify_all()
+        if self._other.cancel():
+            self._work()
+        else:
             self._other.result()
+        if self._failed:
+            raise self._failed[0]
+
+    def _work(self) -> None:
+        """Do works until there are no more."""
+        while True:
+            later = None
+            with self._changed:
+                self._changed.wait_for(
+                    lambda: self._soon or self._may_do_later() or (self._closed and not self._busy)
+                )
+                if not self._soon and not self._later:
+                    return
+                soon = self._soon.popleft() if self._soon else None
+                if soon is None:
+                    later = self._begin_later()
+            if soon is not None:
+                self._do_soon(soon)
+            elif later is not None:
+                self._do_later(later)
+
+    def _do_soon(self, work: Callable[[], Any]) -> None:
+        found: tuple[Any, BaseException | None]
+        try:
+            found = work(), None
+        except BaseException as error:
+            # it is raised where the result is taken
+            found = None, error
+        with self._changed:
+            self._done.append(found)
+            self._changed.notify_all()
+
+    def _may_do_later(self) -> bool:
+        return bool(self._later) and not self._busy
+
+    def _begin_later(self) -> Callable[[], Any]:
+        self._busy = True
+        return self._later.popleft()
+
+    def _do_later(self, work: Callable[[], Any]) -> None:
+        try:
+            work()
+        except BaseException as error:
+            # it is raised at the end
+            self._failed.append(error)
+        with self._changed:
+            self._busy = False
+            self._changed.notify_all()
 
 
 def in_halves(make: Callable[[int], T], n: int, most: int) -> Iterator[list[T]]:
