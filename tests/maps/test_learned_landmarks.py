@@ -643,58 +643,6 @@ def test_a_model_that_took_over_searches_only_where_more_is_promised(monkeypatch
     assert wanted == [0.02, 0.05, 0.0]
 
 
-@pytest.mark.parametrize(
-    ("least_gain", "found_at", "searched"),
-    [
-        (0.02, [], [1024, 2048, 4096, 8192]),
-        (0.05, [], [1024, 4096]),
-        (0.05, [1024], [1024, 2048, 8192]),
-    ],
-)
-def test_where_much_must_be_promised_every_other_search_is_left_out_while_none_gains(
-    least_gain, found_at, searched, monkeypatch
-):
-    due, seen = 0, []
-
-    def improve(starts, *of):
-        seen.append(due)
-        return starts[0]._replace() if due in found_at else starts[0]
-        yield
-
-    monkeypatch.setattr("onkel.maps.landmarks.learned.improve", improve)
-    X = np.random.default_rng(0).standard_normal((8192, 2))
-    Y = np.sin(X[:, :1])
-    # 20 landmarks have widths of their own from 300 rows on
-    fitted = LearnedLandmarks(20, random_state=0, least_gain=least_gain)
-    fitted.start(2, np.dtype(np.float64))
-    fitted.fit_labelled(X[:512], Y[:512], np.ones(512))
-    for due in (1024, 2048, 4096, 8192):
-        n = fitted.rows_of_fit(due)
-        finished(fitted.fit_in_steps(X[:n], Y[:n], np.ones(n), due))
-    assert seen == searched
-
-
-def test_the_first_search_for_own_widths_is_never_left_out(monkeypatch):
-    due, seen = 0, []
-
-    def improve(starts, *of):
-        seen.append(due)
-        return starts[0]
-        yield
-
-    monkeypatch.setattr("onkel.maps.landmarks.learned.improve", improve)
-    X = np.random.default_rng(0).standard_normal((2048, 2))
-    Y = np.sin(X[:, :1])
-    # from 15 rows a landmark on: with 100 landmarks 1 500
-    fitted = LearnedLandmarks(100, random_state=0, least_gain=0.05)
-    fitted.start(2, np.dtype(np.float64))
-    fitted.fit_labelled(X[:512], Y[:512], np.ones(512))
-    for due in (1024, 2048):
-        n = fitted.rows_of_fit(due)
-        finished(fitted.fit_in_steps(X[:n], Y[:n], np.ones(n), due))
-    assert seen == [1024, 2048]
-
-
 @pytest.mark.compiled
 def test_without_a_budget_nothing_is_searched():
     X = np.random.default_rng(0).standard_normal((3000, 3))

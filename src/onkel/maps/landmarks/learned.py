@@ -30,7 +30,7 @@ from onkel.maps.landmarks.fitted import FittedLandmarks, Units, n_steps
 from onkel.maps.landmarks.indicators import groups_of
 from onkel.maps.landmarks.later_rows import with_best_penalty
 from onkel.maps.landmarks.schedule import CHOICE_ROWS, FEW_ROWS, FEW_STEPS, FitSchedule
-from onkel.maps.landmarks.search import first_tries_own, improve, steps_of_search
+from onkel.maps.landmarks.search import improve, steps_of_search
 from onkel.maps.landmarks.small_search import Promises
 from onkel.numerics.arrays import as_dense
 from onkel.numerics.devices import DEVICES, device_named
@@ -51,9 +51,6 @@ _ENOUGH_UNSEEN = 100
 # change do so again, and the next rows gain less than those held out, whose neighbours in time were
 # learned.
 _AFTER_CHANGE = 2.5
-# Where so much must be promised, a search that gains nothing is tried again when there are four
-# times as many rows, and not twice as many.
-_DOUBTED = 0.05
 # A column matters if its width is this share of the largest; those that tell nothing have far less.
 _MATTERS = 0.3
 
@@ -139,7 +136,6 @@ class LearnedLandmarks(FitSchedule):
         "_owing": Flag(),
         "_news": Flag(optional=True),
         "_broken": Flag(optional=True),
-        "_vain": Flag(optional=True),
         "postponed_": Flag(),
         "_resumed": Whole(high=2**58),
         "_fitted": Part(lambda map: FittedLandmarks.none(map.n_features_in_), anew=True, among="S"),
@@ -184,8 +180,6 @@ class LearnedLandmarks(FitSchedule):
         self._news: bool | None = None
         # True where the last search gained much less than a small one had promised
         self._broken: bool | None = None
-        # True where the last search gained nothing, and the next one is left out
-        self._vain: bool | None = None
         # how many rows searches had seen before the last one
         self._seen_before = 0
 
@@ -269,22 +263,16 @@ class LearnedLandmarks(FitSchedule):
             self._together = best is found
             if not self._searches(due) and self.n_components < min(len(X), CHOICE_ROWS):
                 at = yield from self._among_first_rows(at, units, X, V, weight)
-        if self._searches(due) and not self._left_out(len(X)):
+        if self._searches(due):
             rng = np.random.default_rng([self.seed_, len(X)])
             # after a first search the first rows are no better a start
             again = due >= 2 * self._first_search and not self._owed_by(due)
             starts, steps = [at] if again else [at, first], self._steps_for(len(X))
-            least, before = self._least_gain(), Promises(bool(self._broken))
-            how = steps, rng, units, False, None, least, self.labels_before, self._device, before
-            first, at = at, (yield from improve(starts, X, V, weight, *how))
-            self._vain = (at is first and least >= _DOUBTED) or None
+            how = steps, rng, units, False, None, self._least_gain(), self.labels_before
+            before = Promises(bool(self._broken))
+            at = yield from improve(starts, X, V, weight, *how, self._device, before)
             self._news, self._broken = None, before.broken or None
         return at
-
-    def _left_out(self, n: int) -> bool:
-        """Whether a search of n rows is left out, as one before it gained nothing."""
-        after_vain, self._vain = self._vain, None
-        return bool(after_vain) and not (self._news or first_tries_own(n, self.n_components))
 
     def _least_gain(self) -> float:
         """What a small search must promise."""

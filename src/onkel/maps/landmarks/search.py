@@ -129,7 +129,8 @@ def improve(
     promised = 0.0
     if least_gain:
         more = (X, Y, weight, units) if labels_before else None
-        if before and not first_tries_own(len(X), m, last):
+        # the first search for landmarks' own widths may gain what those before did not
+        if before and (_tries_own(len(X) // 2, m, last) or not tried):
             least_gain = before.least(least_gain)
         wanted = least_gain, small_doubt
         promised = yield from promises(small, *wanted, m, tried, of, learn, more)
@@ -143,11 +144,6 @@ def improve(
 
 def _tries_own(n: int, m: int, last: bool) -> bool:
     return (_OWN_FROM_AT_LAST if last else _OWN_FROM) * m <= n
-
-
-def first_tries_own(n: int, m: int, last: bool = False) -> bool:
-    """Whether no search before tried landmarks' own widths: it may gain what those did not."""
-    return _tries_own(n, m, last) and not _tries_own(n // 2, m, last)
 
 
 def steps_of_search(n: int, d: int, m: int, own: bool, steps: int, last: bool = False) -> int:
