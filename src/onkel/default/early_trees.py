@@ -41,8 +41,8 @@ _HELPFUL = 0.99
 # Trees at most, trees times outputs, and numbers of leaves, times B² (B landmarks).
 _MOST_TREES, _OUTPUTS, _NUMBERS = 300, 900, 1
 # The part of the least-squares share that trees have for classes. The chances of trees are far from
-# each other: all of it would be a little too much for the largest score.
-_OF_CLASSES = 0.75
+# each other: all of it would be too much for the largest score.
+_OF_CLASSES = 0.5
 # Rows that are counted at once.
 _COUNTED = 256
 
