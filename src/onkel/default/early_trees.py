@@ -1,7 +1,7 @@
 """Trees that are grown early in a stream, by its first rows, and whose leaves go on learning.
 
 Where the first trees help, more rows grow half as many again. From then on the sums of both are
-averaged: trees of more rows know more, and errors of the others are different.
+averaged: trees of more rows know more, and the first ones err elsewhere.
 
 Trees are grown a little with each row that comes, so that no row waits long. The result depends on
 the first rows alone, so nothing of the work is saved: a copied or loaded model begins it again.
@@ -114,7 +114,8 @@ class Growth(Stateful):
             X, y, weight = (part[:grown_by] for part in first.rows())
             rows = X.astype(np.float64), targets_of(y, K), weight
             rng = np.random.default_rng([seed, grown_by, 4])
-            n_trees //= 1 if growth == GROWTHS[0] else 2
+            if growth != GROWTHS[0]:
+                n_trees //= 2
             self._work = early_trees(*rows, n_trees, begin_at, rng, *more)
         if first.seen < begin_at:
             self._work.advance(first.seen)
