@@ -19,7 +19,7 @@ from benchmarks.streams import shuffled
 from onkel import StreamModel, algorithms, make, prequential
 from onkel.datasets import info
 from onkel.default import corrected_by_cells
-from onkel.default.early_trees import BEGIN_AT
+from onkel.default.early_trees import GROWTHS
 from onkel.evaluation.result import PrequentialResult
 from onkel.maps.landmarks.fitted import TailCurves
 from onkel.numerics.in_steps import finished
@@ -59,7 +59,7 @@ def main() -> None:
         task, heavy = info(name).task, int((finished(TailCurves.in_steps(X)).spread > 0.0).sum())
         default, no_pairs = run(X, y, task), run(X, y, task, pairs=False)
         with patch.object(corrected_by_cells, "n_early_trees", lambda *_: 0):
-            no_trees = run(X, y, task) if len(y) > BEGIN_AT else default
+            no_trees = run(X, y, task) if len(y) > GROWTHS[0][1] else default
         curves = ["", ""]
         if heavy:
             with patch.object(TailCurves, "in_steps", straight):
