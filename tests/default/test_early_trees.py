@@ -182,6 +182,18 @@ def test_the_share_is_the_smaller_of_two_memories():
     assert float(share(memories[0])) > 0.3
 
 
+def test_trees_of_an_older_file_were_grown_once():
+    X, y = steps(1000)
+    part = early_trees(X, y[:, None], np.ones(1000), 16, BEGIN_AT, np.random.default_rng(0), 1.0)
+    part, other = part.finish(), TreePart(1)
+    state = part.get_state()
+    del state["leaves"]["n_first"]
+    other.set_state(state)
+    assert other.leaves.n_first == 16
+    of = X[:50], y[:50, None], np.zeros((50, 1)), np.ones(50)
+    np.testing.assert_array_equal(other.learn(*of), part.learn(*of))
+
+
 @pytest.mark.parametrize("kind", ["numbers", "two classes", "classes"])
 def test_joined_trees_are_the_mean_of_both(kind):
     X, y = steps(3000)

@@ -89,7 +89,8 @@ class CorrectedModel(ExplicitModel):
         "trees": Part(
             lambda of: TreePart(of.n_outputs, of._forgetting[0]), anew=True, optional=True
         ),
-        "growth": Part(lambda of: Growth(of.n_growths), anew=True),
+        # files of before have none
+        "growth": Part(lambda of: Growth(of.n_growths), anew=True, optional=True),
     }
 
     #: how many times the first rows grow trees, at most
@@ -393,6 +394,7 @@ class CorrectedModel(ExplicitModel):
 
     def state_is_set(self) -> None:
         super().state_is_set()
+        self.growth = self.growth or Growth(self.n_growths)
         self.growth.begin_again()
         d, n_kept = self.map.n_features_in_, len(self.kept.residuals)
         for i, stage in enumerate(self.stages):

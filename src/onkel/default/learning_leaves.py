@@ -37,7 +37,8 @@ class LearningLeaves(Stateful):
 
     STATE: ClassVar[Fields] = {
         "counts": Array(np.float32, ("trees", "leaves", "n_outputs"), low=0.0),
-        "n_first": Whole(),
+        # files of before have none
+        "n_first": Whole(optional=True),
         "rows": Whole(),
         "rate": Number(low=0.0, high=1.0),
         "penalty": Number(low=0.0),
@@ -61,6 +62,9 @@ class LearningLeaves(Stateful):
         self.rate: float = rate
         self.penalty: float = penalty
         self._kept = forgetting**PERIOD
+
+    def state_is_set(self) -> None:
+        self.n_first = len(self.counts) if self.n_first is None else self.n_first
 
     def learn(
         self,
