@@ -46,6 +46,13 @@ def rows(n, d=6, seed=0):
     return X, np.sin(2.0 * X[:, 0]) + X[:, 1] * X[:, 2] + 0.1 * rng.normal(size=n)
 
 
+def rows_and_learner(n, classes):
+    X, y = rows(n)
+    if classes:
+        return X, np.digitize(y, [-0.5, 0.5]), OnlineKernelClassifier
+    return X, y, OnlineKernelRegressor
+
+
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("order", ["C", "F"])
 def test_products_of_rows_are_added_to_the_upper_triangle(dtype, order):
@@ -240,9 +247,7 @@ def test_widths_compete_alike_on_one_thread_and_on_two(two_cores):
 @pytest.mark.compiled
 @pytest.mark.parametrize("classes", [True, False])
 def test_a_search_and_least_squares_by_two_threads_are_the_same(classes, two_cores, monkeypatch):
-    X, y = rows(5000)
-    y = np.digitize(y, [-0.5, 0.5]) if classes else y
-    kind = OnlineKernelClassifier if classes else OnlineKernelRegressor
+    X, y, kind = rows_and_learner(5000, classes)
     used = set()
     sums = searched.sums_in_steps
 
@@ -265,9 +270,7 @@ def test_a_search_and_least_squares_by_two_threads_are_the_same(classes, two_cor
 @pytest.mark.compiled
 @pytest.mark.parametrize("classes", [True, False])
 def test_corrections_by_another_thread_are_the_same(classes, two_cores, monkeypatch):
-    X, y = rows(4000)
-    y = np.digitize(y, [-0.5, 0.5]) if classes else y
-    kind = OnlineKernelClassifier if classes else OnlineKernelRegressor
+    X, y, kind = rows_and_learner(4000, classes)
     with threadpool_limits(1, user_api="blas"):
         begun = kind(n_components=150, speed="fast", random_state=0).partial_fit(X[:1500], y[:1500])
     begun.fix_map()

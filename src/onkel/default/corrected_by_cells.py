@@ -126,7 +126,7 @@ class CorrectedModel(ExplicitModel):
             return self._learn_part(X, y, weight)
         end = end_of_counted(weight, 0, int(left))
         P, added = self._learn_part(X[:end], y[:end], weight[:end])
-        first = self._first_rows()
+        first = self._first_kept()
         if first is not None:
             n_trees = n_early_trees(self._n_landmarks, self.n_outputs)
             more = n_trees, self.n_outputs, self.seed, self._forgetting[0]
@@ -395,7 +395,6 @@ class CorrectedModel(ExplicitModel):
     def state_is_set(self) -> None:
         super().state_is_set()
         self.growth = self.growth or Growth(self.n_growths)
-        self.growth.begin_again()
         d, n_kept = self.map.n_features_in_, len(self.kept.residuals)
         for i, stage in enumerate(self.stages):
             known = bool((stage.bins.columns < d).all())

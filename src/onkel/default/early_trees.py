@@ -80,16 +80,17 @@ class Growth(Stateful):
 
     def rows_left(self, first: FirstRows | None) -> float:
         """Rows after which :meth:`grown` is to be called; infinite where no trees will grow."""
-        growth = None if first is None else self._after(first.seen, first.kept)
-        if growth is None or first is None:
+        if first is None:
             return math.inf
-        return growth[first.seen >= growth[0]] - first.seen
+        growth = self._after(first.seen, first.kept)
+        return math.inf if growth is None else growth[first.seen >= growth[0]] - first.seen
 
     def rows_before_second(self, first: FirstRows | None) -> float:
         """Rows until those kept will grow the second trees; infinite where they will not."""
-        left = math.inf if first is None else GROWTHS[1][0] - first.seen
-        comes = first is not None and self._after(GROWTHS[1][0], first.kept)
-        return left if comes and left >= 0 else math.inf
+        grown_by = GROWTHS[1][0]
+        if first is None or first.seen > grown_by or not self._after(grown_by, first.kept):
+            return math.inf
+        return grown_by - first.seen
 
     def _after(self, n: int, kept: int) -> tuple[int, int] | None:
         """The growth that is under way after n rows, or the next."""
@@ -125,9 +126,6 @@ class Growth(Stateful):
         if trees is not None and growth != GROWTHS[0]:
             own.join(trees)
         return own
-
-    def state_is_set(self) -> None:
-        self.begin_again()
 
 
 def early_trees(

@@ -148,10 +148,10 @@ class Line:
         with self._changed:
             self._later.append(work)
             self._changed.notify_all()
-            own = len(self._later) > 1 and not self._busy
-            later = self._begin_later() if own else None
-        if later is not None:
-            self._do_later(later)
+            if len(self._later) < 2 or self._busy:
+                return
+            later = self._begin_later()
+        self._do_later(later)
 
     def take(self) -> Any:
         """What the next work gives, once it is done; raises what it raised."""
@@ -179,20 +179,17 @@ class Line:
     def _work(self) -> None:
         """Do works until there are no more."""
         while True:
-            later = None
             with self._changed:
                 self._changed.wait_for(
                     lambda: self._soon or self._may_do_later() or (self._closed and not self._busy)
                 )
-                if not self._soon and not self._later:
+                if self._soon:
+                    work, do = self._soon.popleft(), self._do_soon
+                elif self._later:
+                    work, do = self._begin_later(), self._do_later
+                else:
                     return
-                soon = self._soon.popleft() if self._soon else None
-                if soon is None:
-                    later = self._begin_later()
-            if soon is not None:
-                self._do_soon(soon)
-            elif later is not None:
-                self._do_later(later)
+            do(work)
 
     def _do_soon(self, work: Callable[[], Any]) -> None:
         found: tuple[Any, BaseException | None]
