@@ -7,6 +7,7 @@ With the sums and α of :mod:`onkel.maps.landmarks.evidence`, and α fixed (vari
 
 from __future__ import annotations
 
+import math
 from collections.abc import Generator
 from typing import Any, NamedTuple
 
@@ -52,17 +53,20 @@ def gradient_in_steps(
     every: int = 1,
     first: int = 0,
     factor: np.ndarray | None = None,
+    share: float = 1.0,
 ) -> Generator[bool, None, Gradient]:
     """As :func:`gradient`, in :func:`steps_of_gradient` steps; with the ``factor`` if known.
 
     2 C K H⁻¹ takes most of the time. With ``every`` > 1 it is estimated from one part in ``every``
-    of the rows: parts ``first``, ``first`` + ``every``, ...; rows must be in random order.
+    of the rows: parts ``first``, ``first`` + ``every``, ...; rows must be in random order. Where
+    the rows are a ``share`` of all, they stand for all of them; ``sums`` are then theirs.
     """
+    at = standing_for_all(at, share)
     solved, K0_inv = yield from solved_at(at, sums, factor, X.dtype)
     parts = [part for some in groups(len(X)) for part in some]
     residuals = yield from _residuals(sums, solved.alpha.astype(X.dtype), Y, root, parts)
     squares = sum(float(np.vdot(r, r)) for r in residuals)
-    noise = solved.noise(squares, sum(r.size for r in residuals))
+    noise = share * solved.noise(squares, sum(r.size for r in residuals))
     of_weights = solved.of_weights(len(X), sum(len(X[part]) for part in parts[first::every]))
     of_residual = solved.of_residuals(noise)
     through = ThroughDistances(at.S, np.exp(at.log_width))
@@ -80,6 +84,14 @@ def gradient_in_steps(
             through.add(of_rows)
         yield True
     return with_penalty(through, at, sums, solved, K0_inv, noise)
+
+
+def standing_for_all(at: Landmarks, share: float) -> Landmarks:
+    """The point for a ``share`` of the rows, which stand for all of them.
+
+    All have 1/share times their KᵀK, so the penalty is λ·share; σ² is then σ²·share, too.
+    """
+    return at._replace(log_ridge=at.log_ridge + math.log(share))
 
 
 class Solved(NamedTuple):

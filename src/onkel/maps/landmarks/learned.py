@@ -87,13 +87,13 @@ class LearnedLandmarks(FitSchedule):
         Rows ≥ 2 that the search sees; fewer are kept where they would take more than 64 MB.
     search_steps : int, default=12
         Steps of each search, twice as many for landmarks with widths of their own, fewer with
-        more than 32 768 rows. 0: no search, and widths are learned at 8, 16, ..., 512 rows only;
+        more than 65 536 rows. 0: no search, and widths are learned at 8, 16, ..., 512 rows only;
         landmarks come each time an eighth more of the first 256 rows have come, then a quarter.
     search_budget : float, default=20.0
         How many times as many multiplications as learning the rows so far all searches together may
         take, ≥ 0. They count those of float64; most searches are in float32, where they take half
         of the time. A search that the budget does not cover takes fewer steps, or waits until the
-        rows have doubled. The default of 500 landmarks takes at most 15.
+        rows have doubled. The default of 500 landmarks takes at most 10.
     least_gain : float, default=0.02
         A search is made where a small one gains this share ≥ 0 of the squared errors of rows held
         out; twice this share where only float64 will do, and 2.5 times where a search was

@@ -7,14 +7,15 @@ matrices (m, m), steps and decisions are made by the processor.
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Generator
 from typing import Any
 
 import numpy as np
 
 from onkel.annotations import DTypeLike
-from onkel.maps.landmarks.evidence import Landmarks, Sums, groups, penalty_of
-from onkel.maps.landmarks.gradient import Gradient, solved_at, with_penalty
+from onkel.maps.landmarks.evidence import Landmarks, Sums, cut, groups, penalty_of
+from onkel.maps.landmarks.gradient import Gradient, solved_at, standing_for_all, with_penalty
 from onkel.maps.landmarks.rational import ThroughDistances
 from onkel.maps.landmarks.searched import LEAST_RIDGE, Rows
 from onkel.numerics.devices import Device
@@ -44,19 +45,36 @@ class RowsOnDevice:
     ) -> None:
         self._learn, self._judge, self._device = learn, judge, device
         self.least_ridge: float = least_ridge
-        self.n: int = len(learn.X)
         self.judging_weight: np.ndarray = judge.weight
         self._dtype = learn.X.dtype
         self._X, self._Y = device.put(learn.X), device.put(learn.Y)
         self._root = device.put(np.sqrt(learn.weight)[:, None])
         self._X_judge, self._Y_judge = device.put(judge.X), device.put(judge.Y)
-        self._parts = [part for some in groups(self.n) for part in some]
+        # which part of all rows they are
+        self._share = 1.0
+        self._cut(len(learn.X))
+
+    def _cut(self, n: int) -> None:
+        self.n: int = n
+        self._parts = [part for some in groups(n) for part in some]
         # rows that are summed in their own precision
-        self._groups = [slice(some[0].start, some[-1].stop) for some in groups(self.n)]
+        self._groups = [slice(some[0].start, some[-1].stop) for some in groups(n)]
 
     def few(self, learn: int, judge: int, m: int, dtype: DTypeLike) -> RowsOnDevice:
         learn_from, judge_by = self._learn.first(learn, dtype), self._judge.first(judge, dtype)
         return RowsOnDevice(learn_from, judge_by, self._device, self.least_ridge)
+
+    def parts(self, number: int) -> list[RowsOnDevice]:
+        return [self._part(rows) for rows in cut(self.n, number)]
+
+    def _part(self, rows: slice) -> RowsOnDevice:
+        """Some of the rows, where they are."""
+        part = copy.copy(self)
+        part._learn = self._learn.chosen(rows)
+        part._X, part._Y, part._root = self._X[rows], self._Y[rows], self._root[rows]
+        part._cut(len(part._learn.X))
+        part._share = part.n / self.n
+        return part
 
     def sums(self, at: Landmarks) -> Generator[bool, None, Sums]:
         m, w, take = len(at.S), np.exp(at.log_width), self._device.take
@@ -74,9 +92,11 @@ class RowsOnDevice:
         self, at: Landmarks, sums: Sums, every: int, first: int, factor: np.ndarray | None
     ) -> Generator[bool, None, Gradient]:
         put, take = self._device.put, self._device.take
+        at = standing_for_all(at, self._share)
         solved, K0_inv = yield from solved_at(at, sums, factor, self._dtype)
         residuals = self._residuals(sums, solved.alpha)
-        noise = solved.noise(float(take((residuals * residuals).sum())), residuals.size)
+        squares = float(take((residuals * residuals).sum()))
+        noise = self._share * solved.noise(squares, residuals.size)
         sample = np.zeros((self.n, 1), self._dtype)
         for part in self._parts[first::every]:
             sample[part] = 1.0

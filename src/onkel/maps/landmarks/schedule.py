@@ -22,7 +22,7 @@ _TO_CHOOSE = 64
 # it is made ahead.
 _ENOUGH_ROWS, _SHORT_ROWS = 1024, 256
 # With more rows than _FULL_ROWS a search takes fewer steps.
-_FULL_ROWS, _FEWEST_STEPS = 32_768, 4
+_FULL_ROWS, _FEWEST_STEPS = 65_536, 4
 # Steps of the last search, when all rows are there.
 _LAST_STEPS = 48
 # While rows are few, or landmarks missing, a fit is due whenever 1/_LAG more rows have come; while

@@ -19,7 +19,7 @@ Products take half of the time in float32. Under wide kernels its digits do not 
 similarities are near 1, and smooth targets lie in their small differences. So some rows held out
 are predicted in both precisions. Where the errors differ by more than rounding may cost, all is
 done in float64. That takes twice as long, so the small search must then gain twice as much, and a
-standard error, and ends early where it gains nothing.
+standard error.
 """
 
 from __future__ import annotations
@@ -33,6 +33,8 @@ from onkel.maps.landmarks.climb import (
     better,
     climb,
     judged,
+    parts_of_many,
+    rows_of_step,
     steps_of_climb,
     steps_of_start,
 )
@@ -154,14 +156,15 @@ def steps_of_search(n: int, d: int, m: int, own: bool, steps: int, last: bool = 
     own_steps = int(_OWN_STEPS * steps)
     climbs = [own_steps] if own else [steps, own_steps] if _tries_own(n, m, last) else [steps]
     rows = rows_to_learn(n)
-    small = steps_of_small(rows, d, len(climbs))
+    small = steps_of_small(rows, d, m, len(climbs))
     # landmarks' own widths have a start of their own
     begun = (_MOST_STARTS + 1) * steps_of_start(rows)
     if last:
         # before and after some are drawn anew
         begun += 2 * steps_of_start(rows)
         climbs.append(_steps_again(steps))
-    of_all = small + begun + sum(steps_of_climb(rows, each) for each in climbs)
+    n_parts = _n_parts(rows, m, last)
+    of_all = small + begun + sum(steps_of_climb(rows, each, n_parts=n_parts) for each in climbs)
     return steps_of_drawing(n, d) + of_all
 
 
@@ -176,7 +179,14 @@ def work_of_search(n: int, m: int, steps: int, last: bool = False) -> int:
     """
     own = int(_OWN_STEPS * steps) if _tries_own(n, m, last) else 0
     again = _steps_again(steps) if last else 0
-    return (steps + own + again) * (min(n, MOST_ROWS) // 4 + m // 2) * m**2
+    n = min(n, MOST_ROWS)
+    rows = rows_of_step(n, _n_parts(n, m, last))
+    return (steps + own + again) * (rows // 4 + m // 2) * m**2
+
+
+def _n_parts(n: int, m: int, last: bool) -> int:
+    """Steps of the last search always look at all rows: its time is small beside all before."""
+    return 1 if last else parts_of_many(n, m)
 
 
 def _search(
@@ -190,6 +200,7 @@ def _search(
     search for them where it hardly gains any more.
     """
     begun, own_steps = [], int(_OWN_STEPS * steps)
+    n_parts = _n_parts(rows.n, len(starts[0].S), last)
     doubt, least_gain = (_STANDARD_ERRORS, 0.0) if last else (0.0, _GAIN_OF_OWN)
     for start in starts:
         sums = yield from rows.sums(start)
@@ -200,7 +211,7 @@ def _search(
     known = sums if best is begun[-1] else None
     least = 0.0 if common else least_gain
     found, errors = yield from climb(
-        best, rows, steps if common else own_steps, known, least_gain=least
+        best, rows, steps if common else own_steps, known, least_gain=least, n_parts=n_parts
     )
     if common and tried:
         owning = found.owning()
@@ -208,7 +219,7 @@ def _search(
         begins = yield from judged(owning, sums, rows)
         if last or begins.error <= _NEAR * errors.sum():
             of = begins, rows, own_steps, sums
-            own, own_errors = yield from climb(*of, least_gain=least_gain)
+            own, own_errors = yield from climb(*of, least_gain=least_gain, n_parts=n_parts)
             if better(own_errors, errors, doubt):
                 found, errors = own, own_errors
     return found, 1.0 - float(errors.sum()) / (begun[0].error or 1.0)

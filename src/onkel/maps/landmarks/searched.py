@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, Protocol, Self
 import numpy as np
 
 from onkel.annotations import DTypeLike
-from onkel.maps.landmarks.evidence import Landmarks, Sums, sums_in_steps
+from onkel.maps.landmarks.evidence import Landmarks, Sums, cut, sums_in_steps
 from onkel.maps.landmarks.gradient import Gradient, gradient_in_steps
 from onkel.maps.landmarks.rational import kernel_columns
 
@@ -36,7 +36,7 @@ class Rows(NamedTuple):
             return np.empty((0, 1))
         return np.sqrt(self.weight)[:, None]
 
-    def chosen(self, rows: np.ndarray) -> Rows:
+    def chosen(self, rows: np.ndarray | slice) -> Rows:
         """These rows."""
         return Rows(*(part[rows] for part in self))
 
@@ -68,6 +68,9 @@ class Searched(Protocol):
     def few(self, learn: int, judge: int, m: int, dtype: DTypeLike) -> Self:
         """The first so many rows, for m landmarks, in this precision."""
 
+    def parts(self, number: int) -> list[Self]:
+        """The rows to learn from in so many parts: the gradient of each stands for that of all."""
+
     def sums(self, at: Landmarks) -> Generator[bool, None, Sums]:
         """The sums at a point."""
 
@@ -92,11 +95,21 @@ class Searched(Protocol):
 class SearchedRows:
     """The rows of a search in the main memory, for m landmarks."""
 
-    def __init__(self, learn: Rows, judge: Rows, m: int, least_ridge: float = LEAST_RIDGE) -> None:
+    # which part of all rows they are
+    _share = 1.0
+
+    def __init__(
+        self,
+        learn: Rows,
+        judge: Rows,
+        m: int,
+        least_ridge: float = LEAST_RIDGE,
+        room: np.ndarray | None = None,
+    ) -> None:
         self._learn, self._judge = learn, judge
         self.least_ridge: float = least_ridge
         self._of_sums = learn.of_sums
-        self._room = np.empty((len(learn.X), m), learn.X.dtype)
+        self._room = np.empty((len(learn.X), m), learn.X.dtype) if room is None else room
 
     @property
     def n(self) -> int:
@@ -110,13 +123,22 @@ class SearchedRows:
         learn_from, judge_by = self._learn.first(learn, dtype), self._judge.first(judge, dtype)
         return SearchedRows(learn_from, judge_by, m, self.least_ridge)
 
+    def parts(self, number: int) -> list[SearchedRows]:
+        found = []
+        for rows in cut(self.n, number):
+            learn, room = self._learn.chosen(rows), self._room[rows]
+            part = SearchedRows(learn, self._judge, room.shape[1], self.least_ridge, room)
+            part._share = part.n / self.n
+            found.append(part)
+        return found
+
     def sums(self, at: Landmarks) -> Generator[bool, None, Sums]:
         return sums_in_steps(at, *self._of_sums, self._room)
 
     def gradient(
         self, at: Landmarks, sums: Sums, every: int, first: int, factor: np.ndarray | None
     ) -> Generator[bool, None, Gradient]:
-        return gradient_in_steps(at, sums, *self._of_sums, every, first, factor)
+        return gradient_in_steps(at, sums, *self._of_sums, every, first, factor, self._share)
 
     def residual_squares(self, sums: Sums, alpha: np.ndarray) -> np.ndarray:
         residual = self._learn.Y - sums.K @ alpha.astype(sums.K.dtype)

@@ -16,7 +16,15 @@ from typing import NamedTuple
 import numpy as np
 
 from onkel.annotations import DTypeLike
-from onkel.maps.landmarks.climb import Judged, better, climb, judged, steps_of_climb, steps_of_start
+from onkel.maps.landmarks.climb import (
+    Judged,
+    better,
+    climb,
+    judged,
+    parts_of_many,
+    steps_of_climb,
+    steps_of_start,
+)
 from onkel.maps.landmarks.drawn_rows import Split, parts_of, scaled
 from onkel.maps.landmarks.evidence import Landmarks, Sums, steps_of_sums
 from onkel.maps.landmarks.fitted import Units
@@ -33,8 +41,9 @@ from onkel.maps.landmarks.searched import Rows, Searched
 # One landmark and one row in so many, at least so many rows to learn from and to be judged by, and
 # its steps.
 _ONE_IN, _FEWEST, _FEWEST_HELD_OUT, _STEPS = 2, 4096, 1024, 8
-# After so many steps it may already be decided.
-_DECIDED = 4
+# After so many steps it may already be decided: where it gains enough, or less than this share of
+# that.
+_DECIDED, _HOPELESS = 4, 0.1
 # Widths of landmarks' own are not tried where they begin with errors so many times as large.
 _FAR = 1.25
 # A search of so many rows a landmark is dear: it is left out where the labels before tell nearly
@@ -146,16 +155,19 @@ def _enough_gained(
         return enough and better(errors, begun.errors, doubt)
 
     def decided(errors: np.ndarray) -> bool:
-        # where steps are dear, those that have gained nothing are not followed by others
-        return gains(errors) or (doubt > 0.0 and bool(errors.sum() >= begun.errors.sum()))
+        # those that have gained next to nothing are not followed by others
+        hopeless = errors.sum() >= (1.0 - _HOPELESS * least_gain) * begun.errors.sum()
+        return gains(errors) or bool(hopeless)
 
-    found, errors = yield from climb(begun, few, _STEPS, sums, _DECIDED, decided)
+    of_parts = parts_of_many(few.n, len(begun.at.S))
+    how = _DECIDED, decided
+    found, errors = yield from climb(begun, few, _STEPS, sums, *how, n_parts=of_parts)
     if begun.at.log_width.ndim == 1 and tried and not gains(errors):
         owning = found.owning()
         sums = yield from few.sums(owning)
         begins = yield from judged(owning, sums, few)
         if begins.error <= _FAR * begun.error:
-            found, errors = yield from climb(begins, few, _STEPS, sums, _DECIDED, decided)
+            found, errors = yield from climb(begins, few, _STEPS, sums, *how, n_parts=of_parts)
     gained = 1.0 - float(errors.sum()) / (begun.error or 1.0) if gains(errors) else 0.0
     if left is None or not left.telling or not gained:
         return gained
@@ -165,11 +177,13 @@ def _enough_gained(
     return gained if left.left - then.left >= least_gain * left.of_f else 0.0
 
 
-def steps_of_small(n: int, d: int, n_climbs: int) -> int:
-    """Steps of a small search on n rows of d columns to learn from, and of what labels tell."""
+def steps_of_small(n: int, d: int, m: int, n_climbs: int) -> int:
+    """Steps before a search of m landmarks on n rows of d columns; of what labels tell, too."""
     few = _rows_of(n)
+    of_parts = parts_of_many(few, -(-m // _ONE_IN))
     # it begins in both precisions, and with landmarks' own widths
-    steps = (n_climbs + 1) * steps_of_climb(few, _STEPS, _DECIDED) + 3 * steps_of_start(few)
+    of_climb = steps_of_climb(few, _STEPS, _DECIDED, of_parts)
+    steps = (n_climbs + 1) * of_climb + 3 * steps_of_start(few)
     # what the labels before tell of the last rows; of others, where it begins and where it ends
     steps += 2 * (N_BEFORE + 1) * len(parts_of(_held_out_of(few), d)) + steps_of_last(few)
     return steps + 2 * STEPS_BEFORE + steps_of_sums(few) + 1
