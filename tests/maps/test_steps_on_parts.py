@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from onkel.maps import LearnedLandmarks
 from onkel.maps.landmarks.climb import (
     _looked_at,
     climb,
@@ -97,3 +98,12 @@ def test_a_climb_ends_at_a_check_that_finds_no_gain_if_it_is_to(least_gain, monk
     monkeypatch.setattr(SearchedRows, "sums", counted)
     finished(climb(found, rows, 48, least_gain=least_gain))
     assert (len(steps) == 7) is (least_gain == 0.0)
+
+
+def test_only_searches_while_rows_come_take_as_many_steps_of_more_rows():
+    fitted = LearnedLandmarks(500)
+    fitted.start(5, np.dtype(np.float64))
+    due = (32_768, 65_536, 131_072)
+    assert [fitted._steps_for(n * 31 // 32) for n in due] == [12, 12, 6]
+    # the last search looks at all rows in each step
+    assert [fitted._steps_at_last(n) for n in due] == [48, 24, 12]

@@ -23,8 +23,9 @@ _TO_CHOOSE = 64
 _ENOUGH_ROWS, _SHORT_ROWS = 1024, 256
 # With more rows than _FULL_ROWS a search takes fewer steps.
 _FULL_ROWS, _FEWEST_STEPS = 65_536, 4
-# Steps of the last search, when all rows are there.
-_LAST_STEPS = 48
+# Steps of the last search, when all rows are there. Each looks at all of them, so it takes fewer
+# with more rows than these.
+_LAST_STEPS, _FULL_ROWS_AT_LAST = 48, 32_768
 # While rows are few, or landmarks missing, a fit is due whenever 1/_LAG more rows have come; while
 # fits of widths take long, and without searches, 1/_LAZY_LAG. A map that never searches has fits
 # whenever 1/_SHORT_LAG more of the first rows have come: they add landmarks, and take little time.
@@ -229,7 +230,7 @@ class FitSchedule(FeatureMap):
 
     def _steps_at_last(self, n: int) -> int:
         """Steps of the last search, which sees n rows."""
-        return _fewer(max(self.search_steps, _LAST_STEPS), n)
+        return _fewer(max(self.search_steps, _LAST_STEPS), n, _FULL_ROWS_AT_LAST)
 
 
 @lru_cache(maxsize=256)  # each block asks it of the rows that are due next
@@ -254,6 +255,6 @@ def _steps_in_budget(n: int, first: int, m: int, steps: int, budget: float) -> i
         due *= 2
 
 
-def _fewer(steps: int, n: int) -> int:
-    """Steps of a search of n rows, for as much work as ``steps`` on fewer rows."""
-    return int(max(steps * min(_FULL_ROWS, n) // n, _FEWEST_STEPS))
+def _fewer(steps: int, n: int, full: int = _FULL_ROWS) -> int:
+    """Steps of a search of n rows, for as much work as ``steps`` on at most ``full`` rows."""
+    return int(max(steps * min(full, n) // n, _FEWEST_STEPS))

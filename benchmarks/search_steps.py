@@ -1,0 +1,52 @@
+"""What a search saves, and loses, by steps that look at a part of the rows only.
+
+    python -m benchmarks.search_steps [--streams FOLDER] [--rows 130000] [NAME ...]
+
+Errors (mistakes in percent, or RMSE) of the first rows, each predicted before it is learned, and
+rows a CPU second: of the default, and of the default whose searches look at all rows in every step.
+Recorded streams are in the order of time, data sets are shuffled.
+"""
+
+from __future__ import annotations
+
+from benchmarks.timing import head, line, one_core  # first: it sets the threads
+
+# isort: split
+import argparse
+from pathlib import Path
+
+from benchmarks.earned import DATA, Rows, rows_of, run
+from onkel.maps.landmarks import search, small_search
+
+
+def run_on_all_rows(rows: Rows) -> tuple[float, float]:
+    """The error, and rows a CPU second, where every step looks at all rows."""
+    usual = search.parts_of_many
+    search.parts_of_many = small_search.parts_of_many = lambda n, m: 1
+    try:
+        return run(rows)
+    finally:
+        search.parts_of_many = small_search.parts_of_many = usual
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("names", nargs="*", metavar="NAME", help="data sets or recorded streams")
+    parser.add_argument("--streams", type=Path, help="a folder of recorded streams")
+    parser.add_argument("--rows", type=int, default=130_000, help="rows of each, at most")
+    options = parser.parse_args()
+    one_core()
+    head("data", "rows", "all rows", "parts", "rows/s: all rows", "parts", "times as fast")
+    for name in options.names or DATA:
+        rows = rows_of(name, options.streams, options.rows)
+        X, y, task = rows
+        run((X[:2000], y[:2000], task))  # compiles
+        (error, speed), (of_parts, faster) = run_on_all_rows(rows), run(rows)
+        cells = f"{error:.4g}", f"{of_parts:.4g}", f"{speed:,.0f}", f"{faster:,.0f}"
+        line(name, f"{len(y):,}", *cells, f"{faster / speed:.2f}")
+
+
+if __name__ == "__main__":
+    main()
