@@ -172,11 +172,12 @@ def test_a_challenger_searches_for_landmarks_only_when_it_has_won(monkeypatch):
     """The change comes long after a new column, so its challenger has already learned many rows."""
     # most of these rows came before the change: there is hardly anything to gain in them
     monkeypatch.setattr("onkel.learners.named.online_kernel.LEAST_GAIN", 0.0)
+    monkeypatch.setattr("onkel.maps.landmarks.search._GAIN_OF_OWN", 0.0)
     rng = np.random.default_rng(0)
     # with useless columns, their median width is small; the new column gets it and disturbs little
     X = rng.standard_normal((9000, 6))
     X[:4000, 5] = 0.0
-    y = np.sin(X[:, 0]) + 0.1 * rng.standard_normal(9000)
+    y = np.sin(X[:, 0]) + 0.3 * rng.standard_normal(9000)
     y[7000:] += 3.0 * np.sin(2.0 * X[7000:, 5])
     model = OnlineKernelRegressor(n_components=40).fit(X[:4000, :5], y[:4000])
     model.model_.current.warmup = None  # as after 131 072 rows

@@ -85,21 +85,6 @@ def test_a_climb_on_parts_gains_what_one_on_all_rows_gains_in_fewer_steps():
     assert error < min(0.5 * begun, 1.1 * error_of_all)
 
 
-@pytest.mark.parametrize("least_gain", [None, 0.0])
-def test_a_climb_ends_at_a_check_that_finds_no_gain_if_it_is_to(least_gain, monkeypatch):
-    rows, steps, sums = rows_of(200), [], SearchedRows.sums
-    # the first point is as good as any
-    found, _ = finished(climb(landmarks(), rows, 200))
-
-    def counted(some, at):
-        steps.append(at)
-        return sums(some, at)
-
-    monkeypatch.setattr(SearchedRows, "sums", counted)
-    finished(climb(found, rows, 48, least_gain=least_gain))
-    assert (len(steps) == 7) is (least_gain == 0.0)
-
-
 def test_only_searches_while_rows_come_take_as_many_steps_of_more_rows():
     fitted = LearnedLandmarks(500)
     fitted.start(5, np.dtype(np.float64))

@@ -133,7 +133,7 @@ def climb(
     check_every: int = _CHECK_EVERY,
     decided: Callable[[np.ndarray], bool] | None = None,
     to_beat: float = np.inf,
-    least_gain: float | None = None,
+    least_gain: float = 0.0,
     n_parts: int = 1,
 ) -> Generator[bool, None, tuple[Landmarks, np.ndarray]]:
     """The best point on the way, and its squared errors (n,) on the rows held out.
@@ -141,8 +141,8 @@ def climb(
     ``start``: the first point, judged where that is known; ``sums``: those of this point, if known.
     The climb ends at a check after which these errors are all that is wanted: where ``decided`` of
     them is true. It also ends where their sum will hardly get below ``to_beat``, or where it has
-    not fallen by more than the share ``least_gain``, if any, since the last check. Steps between
-    checks look at one of ``n_parts`` parts of the rows after the other.
+    not fallen by the share ``least_gain`` since the last check. Steps between checks look at one of
+    ``n_parts`` parts of the rows after the other.
     """
     known = start if isinstance(start, Judged) else None
     at = start if isinstance(start, Landmarks) else start.at
@@ -172,7 +172,7 @@ def climb(
                 continue
             if step and decided is not None and decided(errors):
                 break
-            if step and least_gain is not None and before[-1] >= (1.0 - least_gain) * before[-2]:
+            if step and before[-1] > (1.0 - least_gain) * before[-2]:
                 # more steps would hardly gain what they take
                 break
         if step == steps:

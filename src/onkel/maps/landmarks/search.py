@@ -196,13 +196,12 @@ def _search(
 
     Where ``tried``, landmarks' own widths are searched for, too.
 
-    The ``last`` search takes them only if they are better by a standard error. Others end where a
-    check finds no gain, and of landmarks' own widths where it finds hardly any.
+    The ``last`` search takes them only if they are better by a standard error. Others leave the
+    search for them where it hardly gains any more.
     """
     begun, own_steps = [], int(_OWN_STEPS * steps)
     n_parts = _n_parts(rows.n, len(starts[0].S), last)
-    of_last = _STANDARD_ERRORS, None, None
-    doubt, least, least_of_own = of_last if last else (0.0, 0.0, _GAIN_OF_OWN)
+    doubt, least_gain = (_STANDARD_ERRORS, 0.0) if last else (0.0, _GAIN_OF_OWN)
     for start in starts:
         sums = yield from rows.sums(start)
         begun.append((yield from judged(start, sums, rows)))
@@ -210,13 +209,9 @@ def _search(
     common = best.at.log_width.ndim == 1
     # those of the start before are overwritten
     known = sums if best is begun[-1] else None
+    least = 0.0 if common else least_gain
     found, errors = yield from climb(
-        best,
-        rows,
-        steps if common else own_steps,
-        known,
-        least_gain=least if common else least_of_own,
-        n_parts=n_parts,
+        best, rows, steps if common else own_steps, known, least_gain=least, n_parts=n_parts
     )
     if common and tried:
         owning = found.owning()
@@ -224,7 +219,7 @@ def _search(
         begins = yield from judged(owning, sums, rows)
         if last or begins.error <= _NEAR * errors.sum():
             of = begins, rows, own_steps, sums
-            own, own_errors = yield from climb(*of, least_gain=least_of_own, n_parts=n_parts)
+            own, own_errors = yield from climb(*of, least_gain=least_gain, n_parts=n_parts)
             if better(own_errors, errors, doubt):
                 found, errors = own, own_errors
     return found, 1.0 - float(errors.sum()) / (begun[0].error or 1.0)
