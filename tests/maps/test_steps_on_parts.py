@@ -46,7 +46,7 @@ def test_the_gradient_of_a_part_is_that_of_rows_that_are_copies_of_it(own, numbe
 
 
 @pytest.mark.parametrize(
-    ("n", "number"), [(159, 1), (160, 2), (959, 2), (960, 3), (2000, 6), (9999, 8)]
+    ("n", "number"), [(159, 1), (160, 2), (1919, 2), (1920, 3), (4000, 6), (9999, 8)]
 )
 def test_of_many_rows_steps_look_at_the_next_part_and_checks_at_all(n, number):
     rows = rows_of(n)

@@ -79,7 +79,7 @@ def better(errors: np.ndarray, others: np.ndarray, doubt: float) -> bool:
 
 # From so many rows a landmark on steps look at one half of the rows after the other, and at smaller
 # parts where these have so many rows a landmark.
-_HALVED_FROM, _OF_PART, _MOST_PARTS = 8, 16, 8
+_HALVED_FROM, _OF_PART, _MOST_PARTS = 8, 32, 8
 # Steps between two checks on the held-out rows. After two checks without improvement the search
 # returns to its best point and goes on with smaller steps.
 _CHECK_EVERY = 6
