@@ -66,13 +66,19 @@ def run(rows: Rows, speed: str = "balanced", every: bool = False) -> tuple[float
     return float(error), len(y) / seconds
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=str(__doc__).splitlines()[0])
+def arguments_of(doc: str | None, rows: int) -> argparse.Namespace:
+    """Names of data sets or recorded streams, their folder, and rows of each; on one core."""
+    parser = argparse.ArgumentParser(description=str(doc).splitlines()[0])
     parser.add_argument("names", nargs="*")
     parser.add_argument("--streams", type=Path)
-    parser.add_argument("--rows", type=int, default=20_000)
+    parser.add_argument("--rows", type=int, default=rows)
     options = parser.parse_args()
     one_core()
+    return options
+
+
+def main() -> None:
+    options = arguments_of(__doc__, rows=20_000)
     recorded = [stream.name for stream in find_streams(options.streams)] if options.streams else []
     X, y, _ = rows_of("friedman", None, 2100)
     for speed in ("fast", "balanced"):

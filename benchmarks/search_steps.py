@@ -9,35 +9,24 @@ Recorded streams are in the order of time, data sets are shuffled.
 
 from __future__ import annotations
 
-from benchmarks.timing import head, line, one_core  # first: it sets the threads
+from benchmarks.timing import head, line  # first: it sets the threads
 
 # isort: split
-import argparse
-from pathlib import Path
+from unittest.mock import patch
 
-from benchmarks.earned import DATA, Rows, rows_of, run
+from benchmarks.earned import DATA, Rows, arguments_of, rows_of, run
 from onkel.maps.landmarks import search, small_search
 
 
 def run_on_all_rows(rows: Rows) -> tuple[float, float]:
     """The error, and rows a CPU second, where every step looks at all rows."""
-    usual = search.parts_of_many
-    search.parts_of_many = small_search.parts_of_many = lambda n, m: 1
-    try:
+    of = "parts_of_many", lambda n, m: 1
+    with patch.object(search, *of), patch.object(small_search, *of):
         return run(rows)
-    finally:
-        search.parts_of_many = small_search.parts_of_many = usual
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("names", nargs="*", metavar="NAME", help="data sets or recorded streams")
-    parser.add_argument("--streams", type=Path, help="a folder of recorded streams")
-    parser.add_argument("--rows", type=int, default=130_000, help="rows of each, at most")
-    options = parser.parse_args()
-    one_core()
+    options = arguments_of(__doc__, rows=130_000)
     head("data", "rows", "all rows", "parts", "rows/s: all rows", "parts", "times as fast")
     for name in options.names or DATA:
         rows = rows_of(name, options.streams, options.rows)

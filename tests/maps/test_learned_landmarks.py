@@ -571,7 +571,14 @@ def test_searches_do_not_lose_a_smooth_target(seed):
 
 @pytest.mark.parametrize(
     ("m", "budget", "any_search"),
-    [(50, 0.0, False), (50, 1.0, True), (500, 0.25, False), (500, 4.0, True), (500, 20.0, True)],
+    [
+        (50, 0.0, False),
+        (50, 1.0, True),
+        (500, 0.25, False),
+        (500, 1.0, True),
+        (500, 4.0, True),
+        (500, 20.0, True),
+    ],
 )
 def test_all_searches_stay_in_their_budget(m, budget, any_search):
     fitted = LearnedLandmarks(m, search_steps=42, search_budget=budget)

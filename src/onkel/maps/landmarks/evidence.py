@@ -166,12 +166,12 @@ def groups(n: int) -> list[list[slice]]:
     """
     number = 2 * -(-n // (2 * _GROUP_ROWS)) if n >= _FEWEST_OF_PAIR else min(n, 1)
     return [
-        cut(group.stop - group.start, -(-(group.stop - group.start) // PART_ROWS), group.start)
-        for group in cut(n, number)
+        cut(group.start, group.stop, -(-(group.stop - group.start) // PART_ROWS))
+        for group in cut(0, n, number)
     ]
 
 
-def cut(n: int, number: int, start: int = 0) -> list[slice]:
-    """n rows from ``start`` on in so many parts of the same size, to within a row."""
-    ends = [start + k * n // max(number, 1) for k in range(number + 1)]
+def cut(start: int, end: int, number: int) -> list[slice]:
+    """Rows from ``start`` to ``end`` in parts of the same size, to within a row."""
+    ends = [start + k * (end - start) // max(number, 1) for k in range(number + 1)]
     return [slice(*part) for part in pairwise(ends)]

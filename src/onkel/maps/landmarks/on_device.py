@@ -65,7 +65,7 @@ class RowsOnDevice:
         return RowsOnDevice(learn_from, judge_by, self._device, self.least_ridge)
 
     def parts(self, number: int) -> list[RowsOnDevice]:
-        return [self._part(rows) for rows in cut(self.n, number)]
+        return [self._part(rows) for rows in cut(0, self.n, number)]
 
     def _part(self, rows: slice) -> RowsOnDevice:
         """Some of the rows, where they are."""

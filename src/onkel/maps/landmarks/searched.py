@@ -7,6 +7,7 @@ the errors on those held out. Here they are computed by the processor;
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Generator
 from typing import Any, NamedTuple, Protocol, Self
 
@@ -95,21 +96,13 @@ class Searched(Protocol):
 class SearchedRows:
     """The rows of a search in the main memory, for m landmarks."""
 
-    # which part of all rows they are
-    _share = 1.0
-
-    def __init__(
-        self,
-        learn: Rows,
-        judge: Rows,
-        m: int,
-        least_ridge: float = LEAST_RIDGE,
-        room: np.ndarray | None = None,
-    ) -> None:
+    def __init__(self, learn: Rows, judge: Rows, m: int, least_ridge: float = LEAST_RIDGE) -> None:
         self._learn, self._judge = learn, judge
         self.least_ridge: float = least_ridge
         self._of_sums = learn.of_sums
-        self._room = np.empty((len(learn.X), m), learn.X.dtype) if room is None else room
+        self._room = np.empty((len(learn.X), m), learn.X.dtype)
+        # which part of all rows they are
+        self._share = 1.0
 
     @property
     def n(self) -> int:
@@ -124,13 +117,15 @@ class SearchedRows:
         return SearchedRows(learn_from, judge_by, m, self.least_ridge)
 
     def parts(self, number: int) -> list[SearchedRows]:
-        found = []
-        for rows in cut(self.n, number):
-            learn, room = self._learn.chosen(rows), self._room[rows]
-            part = SearchedRows(learn, self._judge, room.shape[1], self.least_ridge, room)
-            part._share = part.n / self.n
-            found.append(part)
-        return found
+        return [self._part(rows) for rows in cut(0, self.n, number)]
+
+    def _part(self, rows: slice) -> SearchedRows:
+        """Some of the rows, in the same memory."""
+        part = copy.copy(self)
+        part._learn, part._room = self._learn.chosen(rows), self._room[rows]
+        part._of_sums = part._learn.of_sums
+        part._share = part.n / self.n
+        return part
 
     def sums(self, at: Landmarks) -> Generator[bool, None, Sums]:
         return sums_in_steps(at, *self._of_sums, self._room)
