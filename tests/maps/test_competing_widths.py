@@ -104,6 +104,28 @@ def test_rows_that_were_not_fitted_choose():
     )
 
 
+@pytest.mark.compiled
+@pytest.mark.parametrize(("noise", "n_fits"), [(0, 1), (2, 2)])
+def test_one_prior_competes_where_all_columns_tell(noise, n_fits, monkeypatch):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((300, 3 + noise))
+    Y, variances = X[:, :3].sum(axis=1, keepdims=True), []
+    fit = competing.widths_in_steps
+
+    def counted(X, Y, weight, start, steps, groups, apart, enough):
+        variances.append(apart)
+        return fit(X, Y, weight, start, steps, groups, apart, enough)
+
+    monkeypatch.setattr(competing, "widths_in_steps", counted)
+    # what was found so far is not beaten, so that no fit goes on
+    groups, found = np.arange(3 + noise), np.append(np.full(3 + noise, -3.0), -7.0)
+    assert (
+        columns_that_tell(X[:200], Y[:200], np.ones(200)).tolist() == [True] * 3 + [False] * noise
+    )
+    assert finished(best_widths(X, Y, np.ones(300), found, 200, groups)) is found
+    assert variances == [30.0, 10.0][:n_fits]
+
+
 def test_a_choice_takes_about_the_steps_foreseen():
     X, y = few_of_many(300, 6)
     steps = list(best_widths(X, y[:, None], np.ones(300), prior_mean(6), 200, np.arange(6)))

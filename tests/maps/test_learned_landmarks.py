@@ -601,6 +601,22 @@ def test_all_searches_stay_in_their_budget(m, budget, any_search):
     assert (searches > 0) is any_search
 
 
+@pytest.mark.parametrize("beside", [True, False])
+def test_a_model_that_begins_beside_another_learns_widths_at_powers_of_two(beside):
+    fitted = LearnedLandmarks(50)
+    fitted.start(5, np.dtype(np.float64))
+    if beside:
+        fitted.spare_work()
+    rows, learned = 0, []
+    while rows < 512:
+        rows, _ = fitted.next_fit(rows, 131_072)
+        if fitted._due(rows):
+            learned.append(rows)
+    powers = [2**k for k in range(10)]
+    assert set(powers) <= set(learned)
+    assert (learned == powers) == beside
+
+
 def test_no_search_follows_one_of_nearly_the_same_rows():
     """A search that was postponed ends at any number of rows, maybe just before a power of two."""
     fitted = LearnedLandmarks(50)

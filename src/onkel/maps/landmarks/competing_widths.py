@@ -9,7 +9,8 @@ rows after them are predicted better for it.
 
 A prior that lets columns part far has many local minima. Its fit begins where the columns that tell
 something, alone or in a pair, are as wide as if there were no others, and the rest are narrower:
-they may still come in. A column tells something if one of the sums
+they may still come in. Where all columns tell something, only this prior competes: the other finds
+nearly the same. A column tells something if one of the sums
 
     z = Σ wᵢ yᵢ φᵢ / √Σ (wᵢ yᵢ φᵢ)²
 
@@ -38,12 +39,12 @@ from onkel.maps.landmarks.first_widths import (
 )
 from onkel.numerics.in_steps import together
 
-# Variances of a column's own part, times the number of columns. The last begins at the columns that
-# tell something.
+# Variances of a column's own part, times the number of columns. The fit of the last begins at the
+# columns that tell something.
 _TOGETHER, _APART = 10.0, 30.0
 # That of the last is at least this: of very many columns a few may be far from the others.
 _LEAST_VARIANCE = 0.1
-#: how many fits compete, steps of each, and further steps of the best, at most
+#: how many fits compete at most, steps of each, and further steps of the best, at most
 N_FITS = 2
 STEPS = 32
 MORE_STEPS = 16
@@ -83,7 +84,9 @@ def best_widths(
     rows = X[judged], Y[judged], weight[judged]
     tells = np.bincount(groups, columns_that_tell(*of)) > 0
     apart = max(_APART, _LEAST_VARIANCE * len(tells))
-    starts = [(prior_mean(len(tells)), _TOGETHER), (_start(tells), apart)]
+    starts = [(_start(tells), apart)]
+    if not tells.all():
+        starts.append((prior_mean(len(tells)), _TOGETHER))
     yield True
     fits = [
         widths_in_steps(*of, of_columns(start, groups), STEPS, groups, apart, ROUGHLY)

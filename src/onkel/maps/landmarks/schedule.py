@@ -83,6 +83,7 @@ class FitSchedule(FeatureMap):
         self._together = other._together
 
     def spare_work(self) -> None:
+        """No fits compete, and the first rows have fewer fits."""
         self._together = True
 
     def warmup_rows(self) -> int:
@@ -126,8 +127,8 @@ class FitSchedule(FeatureMap):
 
     @property
     def _often(self) -> int:
-        """Rows up to which widths are learned at every fit."""
-        return FEW_ROWS if self._steps else 0
+        """Rows up to which widths are learned at every fit, and not only at powers of two."""
+        return FEW_ROWS if self._steps and not self._together else 0
 
     @property
     def _steps(self) -> int:
