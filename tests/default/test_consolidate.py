@@ -16,6 +16,7 @@ from onkel.cli import app
 from onkel.default.cells import ROWS, WHOLE, share
 from onkel.learners import FOGDRegressor
 from onkel.maps.landmarks import learned, search
+from onkel.maps.landmarks.drawn_rows import split
 from onkel.maps.landmarks.evidence import Landmarks
 from onkel.maps.landmarks.fitted import TailCurves, Units
 from onkel.numerics.in_steps import finished
@@ -206,7 +207,8 @@ def test_own_widths_must_be_better_by_a_standard_error(monkeypatch):
     monkeypatch.setattr(search, "climb", kept)
     for doubt in (0.0, 1.0, 1e9):
         monkeypatch.setattr(search, "_STANDARD_ERRORS", doubt)
-        work = search.improve(start, X, Y, np.ones(300), 24, np.random.default_rng(0), units, True)
+        rng = np.random.default_rng(0)
+        work = search.improve(start, X, Y, np.ones(300), 24, rng, units, last=split(300, rng))
         found = finished(work)
         common, own = climbed[-3:-1]
         gains = common[1] - own[1]

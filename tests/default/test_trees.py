@@ -436,7 +436,7 @@ def test_held_out_are_the_rows_that_the_last_search_held_out(monkeypatch):
     held, improve = [], learned.improve
 
     def kept(*args, **more):
-        held.append(more["of"].held if more.get("last") else None)
+        held.append(more["last"].held if "last" in more else None)
         return improve(*args, **more)
 
     monkeypatch.setattr(learned, "improve", kept)

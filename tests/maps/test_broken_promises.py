@@ -14,22 +14,22 @@ from onkel.numerics.in_steps import finished
 
 
 def test_a_search_that_gains_less_than_half_of_what_was_promised_breaks_the_promise():
-    before = Promises()
+    wanted = Promises(0.02)
     for gained, broken in ((0.049, True), (0.051, False), (0.0, True)):
-        before.learn(0.1, gained)
-        assert before.broken is broken
-        assert before.least(0.02) == (0.04 if broken else 0.02)
+        wanted.learn(0.1, gained)
+        assert wanted.broken is broken
+        assert wanted.least(new=False) == (0.04 if broken else 0.02)
+        assert wanted.least(new=True) == 0.02
 
 
-def searched(before, n=600, m=60, least_gain=0.02):
+def searched(wanted, n=600, m=60):
     """Where a search begins and ends."""
     rng = np.random.default_rng(0)
     X = rng.standard_normal((n, 4))
     Y = np.sin(2.0 * X[:, :1]) * X[:, 1:2] + 0.3 * rng.standard_normal((n, 1))
     units = Units(TailCurves(*np.zeros((2, 4))), np.zeros(4), np.ones(4))
     start = Landmarks(X[:m], np.full(4, np.log(0.4)), np.log(0.1))
-    how = 12, rng, units, False, None, least_gain, False, None, before
-    return start, finished(improve([start], X, Y, np.ones(n), *how))
+    return start, finished(improve([start], X, Y, np.ones(n), 12, rng, units, wanted))
 
 
 @pytest.fixture
@@ -47,15 +47,15 @@ def promised(monkeypatch):
 
 @pytest.mark.parametrize("m", [60, 30])
 def test_after_a_broken_promise_a_small_search_must_promise_more(m, promised):
-    before = Promises()
-    start, found = searched(before, m=m)
+    wanted = Promises(0.02)
+    start, found = searched(wanted, m=m)
     assert found is not start
     assert promised[0] > 0.02
-    assert not before.broken
+    assert not wanted.broken
 
-    before = Promises(broken=True)
-    start, found = searched(before, m=m, least_gain=0.8 * promised[0])
+    wanted = Promises(0.8 * promised[0], broken=True)
+    start, found = searched(wanted, m=m)
     # landmarks' own widths are tried for the first time with 15 to 30 rows a landmark
     assert (found is start) is (m == 60)
     assert (promised[1] == 0.0) is (m == 60)
-    assert before.broken is (m == 60)
+    assert wanted.broken is (m == 60)

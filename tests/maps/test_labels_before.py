@@ -22,6 +22,7 @@ from onkel.maps.landmarks.rational import kernel_columns
 from onkel.maps.landmarks.schedule import CHOICE_ROWS
 from onkel.maps.landmarks.search import improve
 from onkel.maps.landmarks.searched import Rows
+from onkel.maps.landmarks.small_search import Promises
 from onkel.numerics.in_steps import finished
 
 
@@ -100,7 +101,7 @@ def test_a_dear_search_waits_where_the_labels_before_tell_the_last_rows(
     X[-409:] *= -1.0
     units = Units(TailCurves(*np.zeros((2, 3))), np.zeros(3), np.ones(3))
     start, rng = Landmarks(X[:20], np.full(3, -1.0), 0.0), np.random.default_rng(0)
-    of = X, y[:, None], np.ones(2048), 12, rng, units, False, None, 0.02, True
+    of = X, y[:, None], np.ones(2048), 12, rng, units, Promises(0.02, labels_before=True)
     found = finished(improve([start], *of))
     assert (found is not start) == made
 

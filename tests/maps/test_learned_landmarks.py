@@ -21,6 +21,7 @@ from onkel.maps.landmarks.gradient import gradient
 from onkel.maps.landmarks.rational import kernel_columns
 from onkel.maps.landmarks.search import improve, steps_of_search, work_of_search
 from onkel.maps.landmarks.searched import Rows, SearchedRows
+from onkel.maps.landmarks.small_search import Promises
 from onkel.numerics.in_steps import finished
 from onkel.numerics.linalg import inverse_in_place
 
@@ -275,9 +276,9 @@ def test_a_search_takes_no_more_steps_than_foreseen(n, last):
     starts = [ev.Landmarks(X[:30], np.full(4, np.log(w)), np.log(0.01)) for w in (0.05, 0.4)]
     for least_gain in (0.0, 1e-9):
         rng = np.random.default_rng(0)
-        work = improve(
-            starts, X, Y, weight, 12, rng, without_units(), last=last, least_gain=least_gain
-        )
+        wanted = Promises(least_gain) if least_gain else None
+        held = split(n, rng) if last else None
+        work = improve(starts, X, Y, weight, 12, rng, without_units(), wanted, held)
         taken = sum(foreseen for foreseen in work)
         assert 30 < taken <= steps_of_search(n, 4, 30, False, 12, last)
 
@@ -351,11 +352,10 @@ def test_the_last_search_finds_what_no_climb_reaches():
     at = [ev.Landmarks(X[:30], np.log([3.0, 3.0]), np.log(0.01))]
     errors = []
     for last in (False, True):
-        how = (
-            np.random.default_rng(1),
-            Units(TailCurves(*np.zeros((2, 2))), np.zeros(2), np.ones(2)),
-        )
-        found = finished(improve(at, X, Y, np.ones(600), 24, *how, last=last))
+        rng = np.random.default_rng(1)
+        units = Units(TailCurves(*np.zeros((2, 2))), np.zeros(2), np.ones(2))
+        held = split(600, rng) if last else None
+        found = finished(improve(at, X, Y, np.ones(600), 24, rng, units, last=held))
         K = kappa(X, found.S, np.exp(found.log_width))
         sums = finished(ev.sums_in_steps(found, X, Y, np.empty((0, 1))))
         alpha = sums.alpha(finished(sums.factor_in_steps(found.ridge))[0])
@@ -424,7 +424,8 @@ def gains_asked_of_climbs(monkeypatch, rows, last):
     monkeypatch.setattr(search_module, "climb", kept)
     at = ev.Landmarks(rows[0][:20], np.full(4, np.log(0.2)), np.log(0.01))
     rng = np.random.default_rng(0)
-    finished(improve([at], *rows, 12, rng, without_units(), last=last))
+    held = split(len(rows[0]), rng) if last else None
+    finished(improve([at], *rows, 12, rng, without_units(), last=held))
     return {ndim: [gain for of, gain in asked if of == ndim] for ndim in (1, 2)}
 
 
@@ -475,7 +476,7 @@ def test_a_search_that_would_gain_nothing_is_left_out(noise):
         begun = improve(found, X, Y, weight, 12, np.random.default_rng(0), without_units())
         assert len(list(begun)) > 100
     rng = np.random.default_rng(0)
-    work = improve(found, X, Y, weight, 12, rng, without_units(), least_gain=0.01)
+    work = improve(found, X, Y, weight, 12, rng, without_units(), Promises(0.01))
     steps, at = 0, None
     while at is None:
         try:
@@ -518,13 +519,14 @@ def searched(monkeypatch):
     return found
 
 
-def search_of_a_smooth_target(width, **how):
+def search_of_a_smooth_target(width, wanted=None, last=False):
     """Where a search of 600 rows begins and ends."""
     X, _, weight = toy(600)
     Y = np.sin(X[:, :1]) + 0.5 * X[:, 1:2] * X[:, 2:3]
     start = ev.Landmarks(X[:60], np.full(4, np.log(width)), np.log(1e-3))
     rng = np.random.default_rng(0)
-    found = finished(improve([start], X, Y, weight, 12, rng, without_units(), **how))
+    held = split(600, rng) if last else None
+    found = finished(improve([start], X, Y, weight, 12, rng, without_units(), wanted, held))
     return start, found
 
 
@@ -548,7 +550,7 @@ def test_only_the_last_search_tries_the_smallest_penalties(last):
 def test_a_search_in_float64_must_gain_more(width, exact, doubt, times, searched, monkeypatch):
     monkeypatch.setattr(search_module, "_EXACT_DOUBT", doubt)
     monkeypatch.setattr(search_module, "_EXACT_TIMES", times)
-    start, found = search_of_a_smooth_target(width, least_gain=1e-9)
+    start, found = search_of_a_smooth_target(width, Promises(1e-9))
     left_out = exact and (doubt, times) != (0.0, 1.0)
     assert (found is start) is left_out
     assert len(searched) == (not left_out)
@@ -646,8 +648,8 @@ def test_no_search_follows_one_of_nearly_the_same_rows():
 def test_a_model_that_took_over_searches_only_where_more_is_promised(monkeypatch):
     wanted = []
 
-    def improve(starts, *of):
-        wanted.append(of[8])
+    def improve(starts, *of, device):
+        wanted.append(of[6].least(new=True) if of[6] else 0.0)
         return starts[0]
         yield
 

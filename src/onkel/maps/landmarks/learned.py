@@ -268,18 +268,20 @@ class LearnedLandmarks(FitSchedule):
             # after a first search the first rows are no better a start
             again = due >= 2 * self._first_search and not self._owed_by(due)
             starts, steps = [at] if again else [at, first], self._steps_for(len(X))
-            how = steps, rng, units, False, None, self._least_gain(), self.labels_before
-            before = Promises(bool(self._broken))
-            at = yield from improve(starts, X, V, weight, *how, self._device, before)
-            self._news, self._broken = None, before.broken or None
+            how, wanted = (steps, rng, units), self._promises()
+            at = yield from improve(starts, X, V, weight, *how, wanted, device=self._device)
+            self._news = None
+            if wanted:
+                self._broken = wanted.broken or None
         return at
 
-    def _least_gain(self) -> float:
+    def _promises(self) -> Promises | None:
         """What a small search must promise."""
-        if self._news:
-            # few of the rows have the new column: it would see little of it
-            return 0.0
-        return (_AFTER_CHANGE if self._resumed else 1.0) * self.least_gain
+        if self._news or not self.least_gain:
+            # few of the rows have a new column: a small search would see little of it
+            return None
+        least_gain = (_AFTER_CHANGE if self._resumed else 1.0) * self.least_gain
+        return Promises(least_gain, self.labels_before, bool(self._broken))
 
     def _among_first_rows(
         self, at: Landmarks, units: Units, X: np.ndarray, V: np.ndarray, weight: np.ndarray
@@ -334,10 +336,8 @@ class LearnedLandmarks(FitSchedule):
         V, at = self._standardised(Y, weight), self._fitted.in_units(units)
         self._seen_before = self._seen_by_searches(len(X))
         of, rng = self._last_split(len(X))
-        steps = self._steps_at_last(len(X))
-        at = yield from improve(
-            [at], X, V, weight, steps, rng, units, last=True, of=of, device=self._device
-        )
+        how = self._steps_at_last(len(X)), rng, units
+        at = yield from improve([at], X, V, weight, *how, last=of, device=self._device)
         at = yield from with_best_penalty(at, of, X, V, weight, units)
         self._fitted, self._owing = FittedLandmarks(units, at), False
         return True

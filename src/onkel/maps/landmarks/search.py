@@ -93,27 +93,22 @@ def improve(
     steps: int,
     rng: np.random.Generator,
     units: Units,
-    last: bool = False,
-    of: Split | None = None,
-    least_gain: float = 0.0,
-    labels_before: bool = False,
+    wanted: Promises | None = None,
+    last: Split | None = None,
     device: Device | None = None,
-    before: Promises | None = None,
 ) -> Generator[bool, None, Landmarks]:
     """Up to ``steps`` Adam steps up the evidence of four fifths of the rows X (n, d), Y (n, C).
 
     The search for landmarks' own widths takes twice as many. Landmarks are in the units that
     ``units`` converts rows to. The search begins at the best of ``starts`` and returns the point
-    with the smallest squared error on the other fifth, which is held out. ``last``: no other search
-    follows, and some landmarks are drawn anew at its end. ``of``: the rows held out, where ``rng``
-    does not choose them. Where a small search gains less than the share ``least_gain`` of the
-    squared errors, in float64 twice that, the first of ``starts`` is returned; with
-    ``labels_before`` what the labels of the rows before tell is no gain. ``device``: where products
-    over all rows are made, other than in the processor. ``before``: whether the last search gained
-    what was promised; afterwards, whether this one did. It is a generator, in about
+    with the smallest squared error on the other fifth, which is held out. ``wanted``: what a small
+    search must promise, in float64 twice that; otherwise the first of ``starts`` is returned. It
+    learns whether this search gains what was promised. ``last``: the rows held out, where no other
+    search follows; then some landmarks are drawn anew at the end. ``device``: where products over
+    all rows are made, other than in the processor. It is a generator, in about
     :func:`steps_of_search` steps.
     """
-    of = of or split(len(X), rng)
+    of = last or split(len(X), rng)
     judge, learn = yield from drawn(of, X, Y, weight, units)
     m = len(starts[0].S)
     least = _LEAST_RIDGE_AT_LAST if last else LEAST_RIDGE
@@ -121,26 +116,25 @@ def improve(
         rows: Searched = RowsOnDevice(learn, judge, device, least)
     else:
         rows = SearchedRows(learn, judge, m, least)
-    tried = _tries_own(len(X), m, last)
+    tried = _tries_own(len(X), m, bool(last))
     small = yield from begin_small(starts[0], rows, learn.X.dtype)
     exact = yield from begin_small(starts[0], rows, np.float64)
-    small_doubt = 0.0
+    times, doubt = 1.0, 0.0
     if abs(small.begun.error - exact.begun.error) > _OFF * exact.begun.error:
         small, rows = exact, rows.few(len(learn.X), len(judge.X), m, np.float64)
-        small_doubt, least_gain = _EXACT_DOUBT, _EXACT_TIMES * least_gain
+        times, doubt = _EXACT_TIMES, _EXACT_DOUBT
     promised = 0.0
-    if least_gain:
-        more = (X, Y, weight, units) if labels_before else None
+    if wanted:
+        more = (X, Y, weight, units) if wanted.labels_before else None
         # the first search for landmarks' own widths may gain what those before did not
-        if before and (_tries_own(len(X) // 2, m, last) or not tried):
-            least_gain = before.least(least_gain)
-        wanted = least_gain, small_doubt
-        promised = yield from promises(small, *wanted, m, tried, of, learn, more)
+        new = tried and not _tries_own(len(X) // 2, m, bool(last))
+        least_gain = times * wanted.least(new)
+        promised = yield from promises(small, least_gain, doubt, m, tried, of, learn, more)
         if not promised:
             return starts[0]
-    found, gained = yield from _search(starts, rows, steps, tried, last)
-    if before and promised:
-        before.learn(promised, gained)
+    found, gained = yield from _search(starts, rows, steps, tried, bool(last))
+    if wanted:
+        wanted.learn(promised, gained)
     return (yield from _climb_again(found, rows, steps, rng)) if last else found
 
 

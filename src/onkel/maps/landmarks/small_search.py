@@ -49,30 +49,34 @@ _FAR = 1.25
 # A search of so many rows a landmark is dear: it is left out where the labels before tell nearly
 # all of the last rows. Without the first searches f would be so bad that other models begin.
 _DEAR = 6
-
-
 # A whole search that gained less than this share of what was promised has broken the promise; then
 # the next small search must promise so many times as much.
 _KEPT, _MORE = 0.5, 2.0
 
 
 class Promises:
-    """Whether the last whole search gained what a small one had promised.
+    """What small searches must promise, and whether the last whole one gained what was promised.
 
-    Half of the landmarks leave more to gain than all of them: where these are as good as they can
-    be, a small search goes on to promise, and whole ones gain nothing.
+    A small search must promise the share ``least_gain`` of the squared errors; with
+    ``labels_before`` what the labels of the rows before tell is no gain. Half of the landmarks
+    leave more to gain than all of them: where these are as good as they can be, a small search goes
+    on to promise, and whole ones gain nothing. So after a ``broken`` promise it must promise more.
     """
 
-    def __init__(self, broken: bool = False) -> None:
+    def __init__(
+        self, least_gain: float, labels_before: bool = False, broken: bool = False
+    ) -> None:
+        self._least_gain = least_gain
+        self.labels_before: bool = labels_before
         self.broken: bool = broken
 
     def learn(self, promised: float, gained: float) -> None:
         """A whole search gained so much."""
         self.broken = gained < _KEPT * promised
 
-    def least(self, gain: float) -> float:
-        """What a small search must promise where a whole one should gain the share ``gain``."""
-        return _MORE * gain if self.broken else gain
+    def least(self, new: bool) -> float:
+        """The share to be promised; ``new``: by a search for what those before did not look for."""
+        return _MORE * self._least_gain if self.broken and not new else self._least_gain
 
 
 class SmallSearch(NamedTuple):
