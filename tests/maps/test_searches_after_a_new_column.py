@@ -20,8 +20,6 @@ def test_the_next_search_is_not_asked_what_it_will_gain(monkeypatch, quietly, re
         return improve(*of, **more)
 
     monkeypatch.setattr(learned, "improve", noted)
-    # searches in vain are made, too
-    monkeypatch.setattr(learned, "IN_VAIN", 99)
     rng = np.random.default_rng(0)
     X = rng.normal(size=(9000, 3))
     X[:2500, 2] = 0.0

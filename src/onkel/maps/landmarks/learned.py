@@ -31,7 +31,7 @@ from onkel.maps.landmarks.indicators import groups_of
 from onkel.maps.landmarks.later_rows import with_best_penalty
 from onkel.maps.landmarks.schedule import CHOICE_ROWS, FEW_ROWS, FEW_STEPS, FitSchedule
 from onkel.maps.landmarks.search import improve, steps_of_search
-from onkel.maps.landmarks.small_search import IN_VAIN, Promises
+from onkel.maps.landmarks.small_search import Promises
 from onkel.numerics.arrays import as_dense
 from onkel.numerics.devices import DEVICES, device_named
 from onkel.numerics.in_steps import finished, in_shares
@@ -97,8 +97,7 @@ class LearnedLandmarks(FitSchedule):
     least_gain : float, default=0.02
         A search is made where a small one gains this share ≥ 0 of the squared errors of rows held
         out; twice this share where only float64 will do, and 2.5 times where a search was
-        postponed. After two small searches in vain every other one is left out. 0: no small search
-        is made first.
+        postponed. 0: no small search is made first.
     labels_before : bool, default=False
         Whether rows come in the order of time, and the labels before are known and used when a row
         is predicted: what they tell is then no gain of a search
@@ -137,7 +136,6 @@ class LearnedLandmarks(FitSchedule):
         "_owing": Flag(),
         "_news": Flag(optional=True),
         "_broken": Flag(optional=True),
-        "_in_vain": Whole(low=1, high=IN_VAIN, optional=True),
         "postponed_": Flag(),
         "_resumed": Whole(high=2**58),
         "_fitted": Part(lambda map: FittedLandmarks.none(map.n_features_in_), anew=True, among="S"),
@@ -265,26 +263,17 @@ class LearnedLandmarks(FitSchedule):
             self._together = best is found
             if not self._searches(due) and self.n_components < min(len(X), CHOICE_ROWS):
                 at = yield from self._among_first_rows(at, units, X, V, weight)
-        wanted = self._promises()
-        if self._searches(due) and not self._leaves_out(wanted):
+        if self._searches(due):
             rng = np.random.default_rng([self.seed_, len(X)])
             # after a first search the first rows are no better a start
             again = due >= 2 * self._first_search and not self._owed_by(due)
             starts, steps = [at] if again else [at, first], self._steps_for(len(X))
-            how = steps, rng, units, wanted
-            at = yield from improve(starts, X, V, weight, *how, device=self._device)
+            how, wanted = (steps, rng, units), self._promises()
+            at = yield from improve(starts, X, V, weight, *how, wanted, device=self._device)
             self._news = None
             if wanted:
-                self._broken, self._in_vain = wanted.broken or None, wanted.in_vain or None
+                self._broken = wanted.broken or None
         return at
-
-    def _leaves_out(self, wanted: Promises | None) -> bool:
-        """Whether the search that is due now is left out, as those before gained nothing."""
-        if wanted is None or wanted.in_vain < IN_VAIN:
-            return False
-        # the next one is made
-        self._in_vain = IN_VAIN - 1
-        return True
 
     def _promises(self) -> Promises | None:
         """What a small search must promise."""
@@ -292,8 +281,7 @@ class LearnedLandmarks(FitSchedule):
             # few of the rows have a new column: a small search would see little of it
             return None
         least_gain = (_AFTER_CHANGE if self._resumed else 1.0) * self.least_gain
-        before = bool(self._broken), self._in_vain or 0
-        return Promises(least_gain, self.labels_before, *before)
+        return Promises(least_gain, self.labels_before, bool(self._broken))
 
     def _among_first_rows(
         self, at: Landmarks, units: Units, X: np.ndarray, V: np.ndarray, weight: np.ndarray
@@ -396,7 +384,6 @@ class LearnedLandmarks(FitSchedule):
 
     def expect_news(self) -> None:
         self._news = True
-        self._in_vain = None
         # whether the new columns matter is not known
         self._together = None
 

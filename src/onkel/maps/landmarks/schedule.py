@@ -60,8 +60,6 @@ class FitSchedule(FeatureMap):
     #: True where the usual prior holds widths together, and no other competes: once rows have
     #: chosen it, or where there is no time for more
     _together: bool | None
-    #: how many searches in a row would have gained too little, as the small ones before them said
-    _in_vain: int | None
 
     def start(self, d: int, dtype: DTypeLike) -> None:
         super().start(d, dtype)
@@ -70,7 +68,6 @@ class FitSchedule(FeatureMap):
         # whether a search was postponed and is owed, and at how many rows postponing ended
         self._owing, self._resumed = False, 0
         self._together = None
-        self._in_vain = None
 
     def postpone(self, on: bool, rows: int = 0) -> None:
         """While ``on``, fits do not search, and learn widths only at few rows, at powers of two.
@@ -83,7 +80,7 @@ class FitSchedule(FeatureMap):
 
     def begin_beside(self, other: FeatureMap) -> None:
         assert isinstance(other, FitSchedule)
-        self._together, self._in_vain = other._together, other._in_vain
+        self._together = other._together
 
     def spare_work(self) -> None:
         """No fits compete, and the first rows have fewer fits."""

@@ -131,7 +131,6 @@ def improve(
         least_gain = times * wanted.least(new)
         promised = yield from promises(small, least_gain, doubt, m, tried, of, learn, more)
         if not promised:
-            wanted.learn(0.0, 0.0)
             return starts[0]
     found, gained = yield from _search(starts, rows, steps, tried, bool(last))
     if wanted:

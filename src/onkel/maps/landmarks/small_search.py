@@ -3,9 +3,8 @@
 A search takes several times as long as learning its rows, and on many streams it gains nothing. How
 much the last one gained does not tell how much the next one will. A small search does: a few steps
 of every other landmark on some of the rows. It takes less than a tenth of the time. Where the last
-whole search gained much less than was promised, the next small one must promise more. After two
-that promised too little, one is left out, then one made, and so on until one promises enough. Where
-the labels before are known when a row is predicted, what they tell is no gain
+whole search gained much less than was promised, the next small one must promise more. Where the
+labels before are known when a row is predicted, what they tell is no gain
 (:mod:`onkel.maps.landmarks.labels_before`).
 """
 
@@ -53,8 +52,6 @@ _DEAR = 6
 # A whole search that gained less than this share of what was promised has broken the promise; then
 # the next small search must promise so many times as much.
 _KEPT, _MORE = 0.5, 2.0
-#: after so many small searches in a row that promised too little, one is left out
-IN_VAIN = 2
 
 
 class Promises:
@@ -64,27 +61,18 @@ class Promises:
     ``labels_before`` what the labels of the rows before tell is no gain. Half of the landmarks
     leave more to gain than all of them: where these are as good as they can be, a small search goes
     on to promise, and whole ones gain nothing. So after a ``broken`` promise it must promise more.
-    ``in_vain``: how many small searches in a row promised too little.
     """
 
     def __init__(
-        self,
-        least_gain: float,
-        labels_before: bool = False,
-        broken: bool = False,
-        in_vain: int = 0,
+        self, least_gain: float, labels_before: bool = False, broken: bool = False
     ) -> None:
         self._least_gain = least_gain
         self.labels_before: bool = labels_before
         self.broken: bool = broken
-        self.in_vain: int = in_vain
 
     def learn(self, promised: float, gained: float) -> None:
-        """A whole search gained so much; with 0 ``promised`` none was made."""
-        if not promised:
-            self.in_vain = min(self.in_vain + 1, IN_VAIN)
-            return
-        self.broken, self.in_vain = gained < _KEPT * promised, 0
+        """A whole search gained so much."""
+        self.broken = gained < _KEPT * promised
 
     def least(self, new: bool) -> float:
         """The share to be promised; ``new``: by a search for what those before did not look for."""
