@@ -119,9 +119,8 @@ def test_one_prior_competes_where_all_columns_tell(noise, n_fits, monkeypatch):
     monkeypatch.setattr(competing, "widths_in_steps", counted)
     # what was found so far is not beaten, so that no fit goes on
     groups, found = np.arange(3 + noise), np.append(np.full(3 + noise, -3.0), -7.0)
-    assert (
-        columns_that_tell(X[:200], Y[:200], np.ones(200)).tolist() == [True] * 3 + [False] * noise
-    )
+    tells = columns_that_tell(X[:200], Y[:200], np.ones(200))
+    assert tells.tolist() == [True] * 3 + [False] * noise
     assert finished(best_widths(X, Y, np.ones(300), found, 200, groups)) is found
     assert variances == [30.0, 10.0][:n_fits]
 
