@@ -201,6 +201,11 @@ def here_and_there(n):
     return X, np.sin(4.0 * np.where(here, X[:, 1], X[:, 2]))[:, None], weight
 
 
+def held_out(n, rng, last):
+    """What a search of n rows holds out, if it is the last; others choose that themselves."""
+    return split(n, rng) if last else None
+
+
 def without_units(d=4):
     """Rows stay as they are."""
     return Units(TailCurves(*np.zeros((2, d))), np.zeros(d), np.ones(d))
@@ -277,7 +282,7 @@ def test_a_search_takes_no_more_steps_than_foreseen(n, last):
     for least_gain in (0.0, 1e-9):
         rng = np.random.default_rng(0)
         wanted = Promises(least_gain) if least_gain else None
-        held = split(n, rng) if last else None
+        held = held_out(n, rng, last)
         work = improve(starts, X, Y, weight, 12, rng, without_units(), wanted, held)
         taken = sum(foreseen for foreseen in work)
         assert 30 < taken <= steps_of_search(n, 4, 30, False, 12, last)
@@ -354,7 +359,7 @@ def test_the_last_search_finds_what_no_climb_reaches():
     for last in (False, True):
         rng = np.random.default_rng(1)
         units = Units(TailCurves(*np.zeros((2, 2))), np.zeros(2), np.ones(2))
-        held = split(600, rng) if last else None
+        held = held_out(600, rng, last)
         found = finished(improve(at, X, Y, np.ones(600), 24, rng, units, last=held))
         K = kappa(X, found.S, np.exp(found.log_width))
         sums = finished(ev.sums_in_steps(found, X, Y, np.empty((0, 1))))
@@ -424,7 +429,7 @@ def gains_asked_of_climbs(monkeypatch, rows, last):
     monkeypatch.setattr(search_module, "climb", kept)
     at = ev.Landmarks(rows[0][:20], np.full(4, np.log(0.2)), np.log(0.01))
     rng = np.random.default_rng(0)
-    held = split(len(rows[0]), rng) if last else None
+    held = held_out(len(rows[0]), rng, last)
     finished(improve([at], *rows, 12, rng, without_units(), last=held))
     return {ndim: [gain for of, gain in asked if of == ndim] for ndim in (1, 2)}
 
@@ -525,7 +530,7 @@ def search_of_a_smooth_target(width, wanted=None, last=False):
     Y = np.sin(X[:, :1]) + 0.5 * X[:, 1:2] * X[:, 2:3]
     start = ev.Landmarks(X[:60], np.full(4, np.log(width)), np.log(1e-3))
     rng = np.random.default_rng(0)
-    held = split(600, rng) if last else None
+    held = held_out(600, rng, last)
     found = finished(improve([start], X, Y, weight, 12, rng, without_units(), wanted, held))
     return start, found
 

@@ -128,6 +128,7 @@ class FitSchedule(FeatureMap):
     @property
     def _often(self) -> int:
         """Rows up to which widths are learned at every fit, and not only at powers of two."""
+        # so early only a map that spares work is known to hold widths together
         return FEW_ROWS if self._steps and not self._together else 0
 
     @property

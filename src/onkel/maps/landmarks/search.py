@@ -108,15 +108,15 @@ def improve(
     all rows are made, other than in the processor. It is a generator, in about
     :func:`steps_of_search` steps.
     """
-    of = last or split(len(X), rng)
+    of, is_last = last or split(len(X), rng), last is not None
     judge, learn = yield from drawn(of, X, Y, weight, units)
     m = len(starts[0].S)
-    least = _LEAST_RIDGE_AT_LAST if last else LEAST_RIDGE
+    least = _LEAST_RIDGE_AT_LAST if is_last else LEAST_RIDGE
     if device:
         rows: Searched = RowsOnDevice(learn, judge, device, least)
     else:
         rows = SearchedRows(learn, judge, m, least)
-    tried = _tries_own(len(X), m, bool(last))
+    tried = _tries_own(len(X), m, is_last)
     small = yield from begin_small(starts[0], rows, learn.X.dtype)
     exact = yield from begin_small(starts[0], rows, np.float64)
     times, doubt = 1.0, 0.0
@@ -127,15 +127,15 @@ def improve(
     if wanted:
         more = (X, Y, weight, units) if wanted.labels_before else None
         # the first search for landmarks' own widths may gain what those before did not
-        new = tried and not _tries_own(len(X) // 2, m, bool(last))
+        new = tried and not _tries_own(len(X) // 2, m, is_last)
         least_gain = times * wanted.least(new)
         promised = yield from promises(small, least_gain, doubt, m, tried, of, learn, more)
         if not promised:
             return starts[0]
-    found, gained = yield from _search(starts, rows, steps, tried, bool(last))
+    found, gained = yield from _search(starts, rows, steps, tried, is_last)
     if wanted:
         wanted.learn(promised, gained)
-    return (yield from _climb_again(found, rows, steps, rng)) if last else found
+    return (yield from _climb_again(found, rows, steps, rng)) if is_last else found
 
 
 def _tries_own(n: int, m: int, last: bool) -> bool:
