@@ -28,7 +28,7 @@ from typing import ClassVar, Self
 import numpy as np
 
 from onkel.annotations import Matrix
-from onkel.default.compute_budget import ComputeBudget, postpones_search
+from onkel.default.compute_budget import ComputeBudget, postpones_search, work_of_all_fits
 from onkel.default.loss_window import BIN_ROWS, Comparison, LossHistory, LossWindow
 from onkel.default.rows_before import RowsBefore
 from onkel.errors import MergeError
@@ -100,6 +100,8 @@ class RestartingModel(Stateful):
         self.column_waits: bool = False
         #: rows of the models before, for the last fit
         self.before: RowsBefore | None = None
+        # the work of a challenger that spares fits, once one was asked for; 0: not known
+        self._least_work: int = 0
         #: whether the model stays, whatever the losses: parts of a stream are to be merged
         self.fixed: bool = False
 
@@ -216,11 +218,14 @@ class RestartingModel(Stateful):
 
         After an alarm it may do without fits that only compete: a change cannot wait for them.
         """
+        if alarmed and not self.budget.covers(self._least_work):
+            return
         challenger = self._begin_challenger()
-        covered = self.budget.cover(challenger)
+        covered = self.budget.charge(work_of_all_fits(challenger.map))
         if alarmed and not covered:
             challenger.map.spare_work()
-            covered = self.budget.cover(challenger)
+            self._least_work = work_of_all_fits(challenger.map)
+            covered = self.budget.charge(self._least_work)
         self.column_waits = not covered and (self.column_waits or not alarmed)
         if not covered:
             return
@@ -350,6 +355,7 @@ class RestartingModel(Stateful):
 
     def _widen_rows(self, n: int) -> None:
         self.unfitted.add_columns(n)
+        self._least_work = 0
         if self.before is not None:
             self.before.add_columns(n)
 

@@ -32,19 +32,16 @@ class ComputeBudget(Stateful):
         self.learned: int = 0
         self.followed: int = 0
 
+    def covers(self, work: int, share: float = 1.0) -> bool:
+        """Whether there is so much left; the budget is ``share`` of the work of learning."""
+        return self.followed + work <= share * self.learned
+
     def charge(self, work: int, share: float = 1.0) -> bool:
-        """Charge ``work`` and return True, or return False where the budget does not cover it.
-
-        The budget is ``share`` of the work of learning.
-        """
-        if self.followed + work > share * self.learned:
-            return False
-        self.followed += work
-        return True
-
-    def cover(self, challenger: ExplicitModel) -> bool:
-        """Charge all fits of a model that begins; False where the budget does not cover them."""
-        return self.charge(challenger.map.work_between(0, challenger.map.warmup_rows())[1])
+        """Charge ``work`` and return True, or return False where the budget does not cover it."""
+        covered = self.covers(work, share)
+        if covered:
+            self.followed += work
+        return covered
 
     def count_rows(self, unfitted: FeatureMap, start: int, end: int, challenged: bool) -> None:
         """Count rows ``start`` to ``end``; ``challenged``: a challenger has learned them, too."""
@@ -80,6 +77,11 @@ class ComputeBudget(Stateful):
 def postpones_search(unfitted: FeatureMap) -> bool:
     """Whether challengers postpone searches: only if first rows are kept longer than they are."""
     return unfitted.warmup_rows() > PATIENCE
+
+
+def work_of_all_fits(feature_map: FeatureMap) -> int:
+    """The work of all fits of a model that begins with this map."""
+    return feature_map.work_between(0, feature_map.warmup_rows())[1]
 
 
 def _work_begun(feature_map: FeatureMap, count: int, rows: int, last: int) -> int:
