@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy.optimize import minimize
+from scipy.stats import gmean
 
 import onkel
 from onkel import OnlineKernelClassifier, OnlineKernelRegressor
@@ -689,19 +690,22 @@ def test_without_a_budget_nothing_is_searched():
 @pytest.mark.slow
 @pytest.mark.compiled
 def test_useless_columns_fade_and_few_landmarks_suffice():
-    rng = np.random.default_rng(0)
-    X = rng.standard_normal((6000, 12))
-    y = np.sin(3 * X[:, 0]) * X[:, 1]
-    model = OnlineKernelRegressor(n_components=60).fit(X[:4096], y[:4096])
-    still = OnlineKernelRegressor(n_components=60, speed="fast").fit(X[:4096], y[:4096])
-    # landmarks may have their own widths or common ones
-    width = np.median(np.atleast_2d(model.map_.width_), axis=0)
-    assert width[:2].min() > 2 * width[2:].max()
-
-    def error(estimator):
-        return np.mean((estimator.predict(X[4096:]) - y[4096:]) ** 2)
-
-    assert error(model) < 0.3 * error(still)
+    times = []
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        X = rng.standard_normal((6000, 12))
+        y = np.sin(3 * X[:, 0]) * X[:, 1]
+        errors = []
+        for speed in ("balanced", "fast"):
+            model = OnlineKernelRegressor(n_components=60, speed=speed).fit(X[:4096], y[:4096])
+            errors.append(np.mean((model.predict(X[4096:]) - y[4096:]) ** 2))
+            if speed == "balanced":
+                # landmarks may have their own widths or common ones
+                width = np.median(np.atleast_2d(model.map_.width_), axis=0)
+                assert width[:2].min() > 2 * width[2:].max()
+        times.append(errors[0] / errors[1])
+    # one seed alone says little: by chance it is .1 or .6
+    assert gmean(times) < 0.3
 
 
 @pytest.mark.slow

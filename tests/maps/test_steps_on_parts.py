@@ -90,5 +90,7 @@ def test_only_searches_while_rows_come_take_as_many_steps_of_more_rows():
     fitted.start(5, np.dtype(np.float64))
     due = (32_768, 65_536, 131_072)
     assert [fitted._steps_for(n * 31 // 32) for n in due] == [12, 12, 6]
+    # and fewer where landmarks have few rows each
+    assert [fitted._steps_for(n * 31 // 32) for n in (1024, 2048)] == [8, 12]
     # the last search looks at all rows in each step
     assert [fitted._steps_at_last(n) for n in due] == [48, 24, 12]

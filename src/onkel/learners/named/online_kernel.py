@@ -80,7 +80,8 @@ class _OnlineKernel(OverMap):
         doc='"fast": landmarks are chosen among the first 1 024 rows, widths and penalty are those '
         "of the first 512, in about a second; the last fit grows few trees, in a few seconds. "
         '"balanced": a search of 12 steps at 1 024, 2 048, '
-        "..., 65 536 rows, with 24 more for widths of the landmarks' own; half as many at 131 072. "
+        "..., 65 536 rows, with 24 more for widths of the landmarks' own; two thirds as many where "
+        "a landmark has fewer than three rows, half as many at 131 072. "
         "A search is left out where a small one gains less than 2 % of the squared "
         "errors, or 4 % where only float64 will do. "
         '"accurate": 42 steps. A number ≥ 0: as "balanced", but all searches together take at most '

@@ -21,8 +21,9 @@ _TO_CHOOSE = 64
 # Searches begin at _ENOUGH_ROWS. With more rows than _SHORT_ROWS a fit of widths takes so long that
 # it is made ahead.
 _ENOUGH_ROWS, _SHORT_ROWS = 1024, 256
-# With more rows than _FULL_ROWS a search takes fewer steps.
-_FULL_ROWS, _FEWEST_STEPS = 65_536, 4
+# With more rows than _FULL_ROWS a search takes fewer steps; where a landmark has fewer than
+# _FEW_EACH rows two thirds as many, as further ones follow noise.
+_FULL_ROWS, _FEWEST_STEPS, _FEW_EACH = 65_536, 4, 3
 # Steps of the last search, when all rows are there. Each looks at all of them, so it takes fewer
 # with more rows than these.
 _LAST_STEPS, _FULL_ROWS_AT_LAST = 48, 32_768
@@ -30,9 +31,12 @@ _LAST_STEPS, _FULL_ROWS_AT_LAST = 48, 32_768
 # fits of widths take long, and without searches, 1/_LAZY_LAG. A map that never searches has fits
 # whenever 1/_SHORT_LAG more of the first rows have come: they add landmarks, and take little time.
 _LAG, _SHORT_LAG, _LAZY_LAG = 16, 8, 4
+# Up to _OFTEN rows a fit also learns widths when 1/_SHORT_LAG more rows have come; the next widths
+# are those of FEW_ROWS. A fit of widths that is made ahead sees all but the last _TO_COME rows.
+_OFTEN, _TO_COME = 384, 16
 #: steps from the last widths found, at powers of two
 # ... and between them
-FEW_STEPS, _BETWEEN_STEPS = 8, 5
+FEW_STEPS, _BETWEEN_STEPS = 8, 3
 # Work of a row beside its matrices (features, cells, calls), in multiplications of the same time.
 _BESIDE = 1 << 15
 # The share of the rows so far that a search sees: it is made while the others come.
@@ -127,9 +131,9 @@ class FitSchedule(FeatureMap):
 
     @property
     def _often(self) -> int:
-        """Rows up to which widths are learned at every fit, and not only at powers of two."""
+        """Rows up to which widths are learned not only at powers of two."""
         # so early only a map that spares work is known to hold widths together
-        return FEW_ROWS if self._steps and not self._together else 0
+        return _OFTEN if self._steps and not self._together else 0
 
     @property
     def _steps(self) -> int:
@@ -143,15 +147,15 @@ class FitSchedule(FeatureMap):
             return due - _TO_CHOOSE
         if self._searches(due) and self._due(due):
             return int(due * _SEEN)
-        # no farther back than to the fit before
-        apart = FEW_ROWS // (2 * _LAG)
         long = _SHORT_ROWS < due <= FEW_ROWS and self._due(due) and due < self.warmup_rows()
-        return due - apart if long else due
+        return due - _TO_COME if long else due
 
     def _due(self, n: int) -> bool:
         """Whether a fit at n rows learns widths; if not, it only adds landmarks."""
         doubled = n & (n - 1) == 0 or n == self.warmup_rows()
-        return doubled or n <= self._often or self._owed_by(n)
+        part = max(next_power_of_two(n) // (2 * _SHORT_LAG), 1)
+        often = n <= self._often and n % part == 0
+        return doubled or often or self._owed_by(n)
 
     def chooses(self, due: int) -> bool:
         """Whether fits of widths compete at ``due`` rows."""
@@ -249,7 +253,8 @@ def _steps_in_budget(n: int, first: int, m: int, steps: int, budget: float) -> i
         seen = int(due * _SEEN) if due < n else n
         left = budget * seen - spent
         of_step = work_of_search(seen, m, 1)
-        covered = min(_fewer(steps, seen), int(left // of_step))
+        wanted = steps if seen >= _FEW_EACH * m else 2 * steps // 3
+        covered = min(_fewer(wanted, seen), int(left // of_step))
         covered = covered if covered >= _FEWEST_STEPS else 0
         if due >= n:
             return covered
