@@ -218,7 +218,8 @@ class RestartingModel(Stateful):
 
         After an alarm it may do without fits that only compete: a change cannot wait for them.
         """
-        if alarmed and not self.budget.covers(self._least_work):
+        if alarmed and self._least_work > self.budget.left:
+            # known from the bin before
             return
         challenger = self._begin_challenger()
         covered = self.budget.charge(work_of_all_fits(challenger.map))

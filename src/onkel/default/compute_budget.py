@@ -32,16 +32,20 @@ class ComputeBudget(Stateful):
         self.learned: int = 0
         self.followed: int = 0
 
-    def covers(self, work: int, share: float = 1.0) -> bool:
-        """Whether there is so much left; the budget is ``share`` of the work of learning."""
-        return self.followed + work <= share * self.learned
+    @property
+    def left(self) -> int:
+        """Multiplications that may still be spent on following changes."""
+        return self.learned - self.followed
 
     def charge(self, work: int, share: float = 1.0) -> bool:
-        """Charge ``work`` and return True, or return False where the budget does not cover it."""
-        covered = self.covers(work, share)
-        if covered:
-            self.followed += work
-        return covered
+        """Charge ``work`` and return True, or return False where the budget does not cover it.
+
+        The budget is ``share`` of the work of learning.
+        """
+        if self.followed + work > share * self.learned:
+            return False
+        self.followed += work
+        return True
 
     def count_rows(self, unfitted: FeatureMap, start: int, end: int, challenged: bool) -> None:
         """Count rows ``start`` to ``end``; ``challenged``: a challenger has learned them, too."""
