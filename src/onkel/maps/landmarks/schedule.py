@@ -153,8 +153,7 @@ class FitSchedule(FeatureMap):
     def _due(self, n: int) -> bool:
         """Whether a fit at n rows learns widths; if not, it only adds landmarks."""
         doubled = n & (n - 1) == 0 or n == self.warmup_rows()
-        part = max(next_power_of_two(n) // (2 * _SHORT_LAG), 1)
-        often = n <= self._often and n % part == 0
+        often = n <= self._often and n % max(next_power_of_two(n) // (2 * _SHORT_LAG), 1) == 0
         return doubled or often or self._owed_by(n)
 
     def chooses(self, due: int) -> bool:
