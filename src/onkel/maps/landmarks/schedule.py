@@ -152,9 +152,9 @@ class FitSchedule(FeatureMap):
 
     def _due(self, n: int) -> bool:
         """Whether a fit at n rows learns widths; if not, it only adds landmarks."""
-        doubled = n & (n - 1) == 0 or n == self.warmup_rows()
-        often = n <= self._often and n % max(next_power_of_two(n) // (2 * _SHORT_LAG), 1) == 0
-        return doubled or often or self._owed_by(n)
+        if n & (n - 1) == 0 or n == self.warmup_rows() or self._owed_by(n):
+            return True
+        return n <= self._often and n % max(next_power_of_two(n) // (2 * _SHORT_LAG), 1) == 0
 
     def chooses(self, due: int) -> bool:
         """Whether fits of widths compete at ``due`` rows."""
