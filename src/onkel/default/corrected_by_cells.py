@@ -22,6 +22,7 @@ rows grow (:mod:`onkel.default.early_trees`), then those of the last fit
 from __future__ import annotations
 
 import math
+from functools import partial
 from itertools import zip_longest
 from typing import ClassVar, Self
 
@@ -162,18 +163,8 @@ class CorrectedModel(ExplicitModel):
         self, X: Matrix, y: np.ndarray, weight: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
         Y = targets_of(y, self.n_outputs)
-        settled = self.choice is None and self.warmup is None and self.cannot_diverge
-        if settled and self.training is not None:
-            # f learns the next rows while another thread corrects its predictions of these
-            P, added = np.zeros(Y.shape), np.zeros(Y.shape)
-
-            def correct(rows: Span) -> None:
-                some = slice(*rows)
-                self._correct(X[some], Y[some], weight[some], P[some], added[some])
-
-            with one_blas_thread(len(y)):
-                self.training.learn_block(X, y, weight, P, correct)
-            return P, added
+        if self.choice is None and self.training is not None and self.cannot_diverge:
+            return self._learn_beside(X, y, weight, Y)
         P, done = super().learn(X, y, weight), 0
         added = np.zeros(P.shape)
         while self.choice is not None and done < len(P):
@@ -189,6 +180,23 @@ class CorrectedModel(ExplicitModel):
                 self._choose()
             done = end
         self._correct(X[done:], Y[done:], weight[done:], P[done:], added[done:])
+        return P, added
+
+    def _learn_beside(
+        self, X: Matrix, y: np.ndarray, weight: np.ndarray, Y: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """f learns the next rows while another thread corrects its predictions of these."""
+        P, added = np.zeros(Y.shape), np.zeros(Y.shape)
+
+        def correct(start: int, rows: Span) -> None:
+            some = slice(start + rows[0], start + rows[1])
+            self._correct(X[some], Y[some], weight[some], P[some], added[some])
+
+        with one_blas_thread(len(y)):
+            for rows in self.between_fits(X, y, weight):
+                assert self.training is not None
+                then = partial(correct, rows.start)
+                self.training.learn_block(X[rows], y[rows], weight[rows], P[rows], then)
         return P, added
 
     def _correct(

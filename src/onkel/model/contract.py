@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from typing import NamedTuple, Self
 
 import numpy as np
@@ -265,24 +266,30 @@ class Model(Stateful):
     def learn_rows(self, X: Matrix, y: np.ndarray, weight: np.ndarray) -> np.ndarray:
         """As :meth:`learn`, without a check for divergence."""
         P = np.zeros((X.shape[0], self.n_outputs))
-        done = 0
         with one_blas_thread(X.shape[0]):
-            while self.warmup is not None and done < X.shape[0]:
-                done = self._warm_up(X, y, weight, P, done)
-            if done < X.shape[0]:
-                self._learn_in_order(X[done:], y[done:], weight[done:], P[done:])
+            if self.warmup is None:
+                self._learn_in_order(X, y, weight, P)
+            else:
+                for rows in self.between_fits(X, y, weight):
+                    self._learn_in_order(X[rows], y[rows], weight[rows], P[rows])
         return P
 
-    def _warm_up(self, X: Matrix, y: np.ndarray, weight: np.ndarray, P: np.ndarray, a: int) -> int:
-        """Learn rows from a to the next refit with the provisional fit, then refit and replay."""
-        assert self.warmup is not None
-        due = self._next_fit()
-        b = end_of_counted(weight, a, due - self.warmup.count)
-        self._learn_in_order(X[a:b], y[a:b], weight[a:b], P[a:b])
-        self.warmup.keep(as_dense(X[a:b]), y[a:b], weight[a:b])
-        if self.warmup.count == due:
-            self.refit()
-        return b
+    def between_fits(self, X: Matrix, y: np.ndarray, weight: np.ndarray) -> Iterator[slice]:
+        """The rows up to each fit. They are to be learned; then they are kept, and the fit is made.
+
+        The model predicts them with the provisional fit; after a refit all rows are replayed.
+        """
+        done = 0
+        while self.warmup is not None and done < X.shape[0]:
+            due = self._next_fit()
+            rows = slice(done, end_of_counted(weight, done, due - self.warmup.count))
+            yield rows
+            self.warmup.keep(as_dense(X[rows]), y[rows], weight[rows])
+            if self.warmup.count == due:
+                self.refit()
+            done = rows.stop
+        if done < X.shape[0]:
+            yield slice(done, X.shape[0])
 
     def work_of_fits(self, rows: int) -> WorkOfFits:
         """The work of fits so far, and of those to come with the next ``rows`` rows."""
