@@ -268,12 +268,15 @@ def test_a_search_and_least_squares_by_two_threads_are_the_same(classes, two_cor
 
 
 @pytest.mark.compiled
+@pytest.mark.parametrize("fixed", [True, False])
 @pytest.mark.parametrize("classes", [True, False])
-def test_corrections_by_another_thread_are_the_same(classes, two_cores, monkeypatch):
+def test_corrections_by_another_thread_are_the_same(classes, fixed, two_cores, monkeypatch):
     X, y, kind = rows_and_learner(4000, classes)
     with threadpool_limits(1, user_api="blas"):
         begun = kind(n_components=150, speed="fast", random_state=0).partial_fit(X[:1500], y[:1500])
-    begun.fix_map()
+    if fixed:
+        # else fits are still to come
+        begun.fix_map()
     found, parts, correct = [], [], CorrectedModel._correct
 
     def watched(self, X, *of):
