@@ -273,6 +273,23 @@ def test_after_an_alarm_a_challenger_begins_without_fits_that_the_budget_does_no
         assert not model.challenger.map.chooses(CHOICE_ROWS)
 
 
+def test_while_losses_are_high_no_challenger_is_asked_for_that_is_not_covered(monkeypatch):
+    X, y = changing(3000)
+    model = learner(memory=False).fit(X, y).model_
+    begin, begun = model._begin_challenger, []
+    monkeypatch.setattr(model, "_begin_challenger", lambda: begun.append(begin()) or begun[-1])
+    model.budget.followed = model.budget.learned
+    for _ in range(3):
+        model.challenge(alarmed=True)
+    assert len(begun) == 1
+    assert model.challenger is None
+    # as soon as it is covered, it begins
+    model.budget.learned += model._least_work
+    model.challenge(alarmed=True)
+    assert model.challenger is begun[-1]
+    assert model.budget.left == 0
+
+
 @pytest.mark.parametrize("quietly", [True, False])
 def test_a_value_of_a_known_category_begins_no_challenger_beside_the_second_model(quietly):
     rng = np.random.default_rng(0)

@@ -275,9 +275,10 @@ class Model(Stateful):
         return P
 
     def between_fits(self, X: Matrix, y: np.ndarray, weight: np.ndarray) -> Iterator[slice]:
-        """The rows up to each fit. They are to be learned; then they are kept, and the fit is made.
+        """Rows in parts, each up to the next fit, which the caller learns one after the other.
 
-        The model predicts them with the provisional fit; after a refit all rows are replayed.
+        When it asks for the next part, this one is kept. A fit that is then due is made, and all
+        rows so far are replayed.
         """
         done = 0
         while self.warmup is not None and done < X.shape[0]:
