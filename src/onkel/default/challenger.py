@@ -100,7 +100,8 @@ class RestartingModel(Stateful):
         self.column_waits: bool = False
         #: rows of the models before, for the last fit
         self.before: RowsBefore | None = None
-        # the work of a challenger that spares fits, once one was asked for; 0: not known
+        # the work of a challenger that spares fits, once a whole one was refused; 0: not known. An
+        # alarm asks for it at every bin, and to count it takes as long as to learn some rows
         self._least_work: int = 0
         #: whether the model stays, whatever the losses: parts of a stream are to be merged
         self.fixed: bool = False
@@ -219,7 +220,7 @@ class RestartingModel(Stateful):
         After an alarm it may do without fits that only compete: a change cannot wait for them.
         """
         if alarmed and self._least_work > self.budget.left:
-            # known from the bin before
+            # refused before, and still not covered
             return
         challenger = self._begin_challenger()
         covered = self.budget.charge(work_of_all_fits(challenger.map))

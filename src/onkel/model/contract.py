@@ -268,6 +268,7 @@ class Model(Stateful):
         P = np.zeros((X.shape[0], self.n_outputs))
         with one_blas_thread(X.shape[0]):
             if self.warmup is None:
+                # one part: a row passes fewer calls than through the generator
                 self._learn_in_order(X, y, weight, P)
             else:
                 for rows in self.between_fits(X, y, weight):
