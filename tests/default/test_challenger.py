@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from onkel import OnlineKernelClassifier, OnlineKernelRegressor
-from onkel.default.loss_window import BIN_ROWS, LossHistory
+from onkel.default.loss_window import BIN_ROWS, Comparison, LossHistory
 from onkel.maps.landmarks.schedule import CHOICE_ROWS
 
 pytestmark = pytest.mark.compiled
@@ -160,6 +160,27 @@ def test_after_alarms_in_vain_losses_must_rise_by_more():
             rose.append(history.risen())
         alarms.append(rose.index(True) if any(rose) else len(rose))
     assert 50 < alarms[0] < alarms[1] < alarms[2] == 60
+
+
+def test_a_challenger_must_gain_some_of_the_usual_loss():
+    comparison = Comparison()
+    for _ in range(2):
+        comparison.add(np.repeat([[0.002, 0.001]], BIN_ROWS, axis=0))
+    assert comparison.better(usual=0.009)
+    assert not comparison.better(usual=0.011)
+    # a gain of less than four standard errors does not do either
+    uncertain = Comparison()
+    uncertain.add(np.stack([np.tile([0.5, 0.0], BIN_ROWS // 2), np.full(BIN_ROWS, 0.24)], axis=1))
+    uncertain.add(np.zeros((BIN_ROWS, 2)))
+    assert not uncertain.better(usual=0.0)
+
+
+def test_usual_loss_is_the_mean_of_the_last_bins():
+    history = LossHistory()
+    assert history.mean() == 0.0
+    for loss in (9.0, 9.0, 9.0, 9.0, 1.0, 3.0):  # the first four are left out
+        history.add(np.full(BIN_ROWS, loss))
+    assert history.mean() == 2.0
 
 
 def of_the_first_rows(model):

@@ -180,7 +180,7 @@ class RestartingModel(Stateful):
                 self.challenge(alarmed=risen)
         else:
             self.comparison.add(losses)
-            taken = self.comparison.better()
+            taken = self.comparison.better(self.history.mean())
             if taken:
                 self._keep_rows(self.challenger.warmup)
                 self.challenger.succeed(self.current)

@@ -30,8 +30,10 @@ _RECENT = (1, 2, 4, 8, 16, 32)
 _ALARM, _MORE, _MOST = 5.0, 2.5, 15.0
 # A single loss is capped at so many times the mean so far: an outlier is no change.
 _LARGEST = 25.0
-# A challenger is better if it gains so many standard errors over its last bins.
+# A challenger is better if it gains so many standard errors over its last bins, and such a share of
+# the usual loss: where the last losses are next to nothing, so is what a new model gains.
 _BETTER, _COMPARED_BINS, _FEWEST_COMPARED = 4.0, 8, 2
+_WORTH = 0.1
 # Sums of squares of larger losses are not finite. Losses above it count as equal.
 _LARGEST_LOSS = 1e140
 
@@ -93,11 +95,15 @@ class LossHistory(Stateful):
         if self.waiting:
             self.waiting -= 1
             return False
-        if len(self.sums):
-            mean = float(self.sums[:, 0].sum()) / (len(self.sums) * BIN_ROWS)
-            losses = np.minimum(losses, _LARGEST * mean) if mean > 0.0 else losses
+        mean = self.mean()
+        if mean > 0.0:
+            losses = np.minimum(losses, _LARGEST * mean)
         self.sums = np.concatenate([self.sums, [[losses.sum(), losses @ losses]]])[-_MOST_BINS:]
         return self.risen()
+
+    def mean(self) -> float:
+        """The mean loss of the last bins; 0 where there are none."""
+        return float(self.sums[:, 0].sum()) / (max(len(self.sums), 1) * BIN_ROWS)
 
     def risen(self) -> bool:
         """True where the mean loss of the last 1, 2, 4, ... or 32 bins is far above that before."""
@@ -144,13 +150,16 @@ class Comparison(Stateful):
         gain = losses[:, 0] - losses[:, 1]
         self.bins = np.concatenate([self.bins, [[gain.sum(), gain @ gain]]])
 
-    def better(self) -> bool:
-        """Whether the challenger gains more than 4 standard errors over the last 8 bins."""
+    def better(self, usual: float) -> bool:
+        """Whether the challenger gains more than 4 standard errors over the last 8 bins.
+
+        The gain must also be a tenth of the ``usual`` loss of the model.
+        """
         bins = self.bins[-_COMPARED_BINS:]
         if len(bins) < _FEWEST_COMPARED:
             return False
         mean, error = _mean_and_error(bins)
-        return bool(mean > _BETTER * math.sqrt(error))
+        return bool(mean > max(_BETTER * math.sqrt(error), _WORTH * usual))
 
     def too_long(self) -> bool:
         """Whether the challenger has had its ``PATIENCE`` rows."""
