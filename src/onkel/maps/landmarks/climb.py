@@ -23,11 +23,10 @@ from onkel.maps.landmarks.gradient import Gradient, steps_of_gradient
 from onkel.maps.landmarks.searched import Searched
 from onkel.numerics.in_steps import together
 
-# Factors of λ tried at every check, and the largest λ.
-_RIDGES = np.log([0.25, 0.5, 1.0, 2.0, 4.0])
-_MOST_RIDGE = 1e3
-# Steps of a check.
-_CHECK_STEPS = 1 + len(_RIDGES)
+# At every check λ is doubled or halved so many times at most, up to the largest λ.
+_DOUBLED, _MOST_RIDGE = 2, 1e3
+# Steps of a check: the rows held out, and each λ that is tried.
+_CHECK_STEPS = 1 + 2 + _DOUBLED
 
 
 class Judged(NamedTuple):
@@ -40,19 +39,25 @@ class Judged(NamedTuple):
 
 
 def judged(at: Landmarks, sums: Sums, rows: Searched) -> Generator[bool, None, Judged]:
-    """``at`` with the best of some λ around its own, by the error on the rows held out."""
+    """``at`` with a better λ, doubled or halved for as long as rows held out gain by it."""
     K = rows.judging(at)
     yield True
-    best, failing = None, 0
-    ridges = np.clip(at.log_ridge + _RIDGES, *np.log([rows.least_ridge, _MOST_RIDGE]))[::-1]
-    for i in range(0, len(ridges), 2):
-        pair = [at._replace(log_ridge=float(ridge)) for ridge in ridges[i : i + 2]]
-        found = yield from together([_tried(there, sums, rows, K, failing) for there in pair])
-        for tried, fails in found:
-            best = tried if best is None or tried.error <= best.error else best
-            # the smaller λ is, the closer H is to singular: what fails fails with a smaller one
-            failing = max(failing, fails)
-    assert best is not None
+    least, most = math.log(rows.least_ridge), math.log(_MOST_RIDGE)
+
+    def tried(doubled: int, failing: int = 0) -> Generator[bool, None, tuple[Judged, int]]:
+        log_ridge = min(max(at.log_ridge + doubled * math.log(2.0), least), most)
+        return _tried(at._replace(log_ridge=log_ridge), sums, rows, K, failing)
+
+    (best, _), (halved, failing) = yield from together([tried(0), tried(-1)])
+    # the same where λ is already the least
+    falls = halved.error < best.error
+    best = halved if falls else best
+    for doubled in range(-2, -_DOUBLED - 1, -1) if falls else range(1, _DOUBLED + 1):
+        # the smaller λ is, the closer H is to singular: what fails fails with a smaller one
+        other, failing = yield from tried(doubled, failing if falls else 0)
+        if other.error >= best.error:
+            break
+        best = other
     return best
 
 
@@ -92,7 +97,7 @@ _MAY_GAIN = 2.0
 # ends it.
 _LAST_SIZE = 0.05
 # The most expensive part of the gradient uses about so many rows, at least one in _MOST_EVERY.
-_ENOUGH_ROWS, _MOST_EVERY = 768, 8
+_ENOUGH_ROWS, _MOST_EVERY = 256, 8
 # Steps of landmarks (in standard deviations of a column) and log-widths; the second where landmarks
 # have widths of their own.
 _SIZES = ((0.045, 0.15), (0.03, 0.1))
