@@ -43,7 +43,7 @@ from onkel.maps.landmarks.searched import Rows, Searched
 _ONE_IN, _FEWEST, _FEWEST_HELD_OUT, _STEPS = 2, 4096, 1024, 8
 # After so many steps it may already be decided: where it gains enough, or less than this share of
 # that.
-_DECIDED, _HOPELESS = 4, 0.1
+_DECIDED, _HOPELESS = 4, 0.25
 # Widths of landmarks' own are not tried where they begin with errors so many times as large.
 _FAR = 1.25
 # A search of so many rows a landmark is dear: it is left out where the labels before tell nearly
