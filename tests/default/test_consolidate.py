@@ -116,10 +116,10 @@ def test_fit_consolidates_and_partial_fit_does_not(before, after):
 
 
 @pytest.mark.compiled
-def test_weights_are_those_of_all_rows_before_and_after():
+def test_weights_are_those_of_all_rows_before_and_after(monkeypatch):
+    # under a penalty of 1e-6, which a last search may choose, rounding shows
+    monkeypatch.setattr("onkel.maps.landmarks.search._LEAST_RIDGE_AT_LAST", 1e-3)
     X, y = rows(1950)
-    # without noise the penalty is so small that rounding shows
-    y += 0.1 * np.random.default_rng(1).standard_normal(1950)
     model = learner().partial_fit(X[:1900], y[:1900]).consolidate()
     for n in (1900, 1950):
         if n > 1900:
