@@ -26,6 +26,7 @@ from onkel.numerics.linalg import (
     inverse_in_place,
     inverse_of_factor,
     lower_gram,
+    whole_gram,
 )
 
 
@@ -65,6 +66,16 @@ def test_products_of_rows_are_added_to_the_upper_triangle(dtype, order):
     near = 1e-4 if dtype == "float32" else 1e-12
     np.testing.assert_allclose(np.triu(C), np.triu(expected), rtol=near, atol=near)
     assert (np.tril(C, -1) == np.tril(np.ones((9, 9)), -1)).all()
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("n", [1, 5, 31, 32, 33, 100])  # tiles have 32 rows
+def test_products_of_rows_in_both_triangles(dtype, n):
+    A = rows(40, n)[0].astype(dtype)
+    found = whole_gram(A, np.full((n, n), np.nan, dtype))
+    near = 1e-4 if dtype == "float32" else 1e-12
+    np.testing.assert_allclose(found, A.T.astype(float) @ A, rtol=near, atol=near)
+    np.testing.assert_array_equal(found, found.T)
 
 
 def test_products_and_factors_are_those_of_scipy():

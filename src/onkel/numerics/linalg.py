@@ -31,6 +31,13 @@ def add_gram(C: np.ndarray, A: np.ndarray) -> None:
     _syrk(C.T if rows else C, A, b"L" if rows else b"U", 1.0)
 
 
+def whole_gram(A: np.ndarray, out: np.ndarray) -> np.ndarray:
+    """AᵀA (n, n) of A (m, n), both triangles, in ``out``, in row order and of A's type."""
+    _syrk(out.T, A, b"U", 0.0)
+    _mirror(out)
+    return out
+
+
 def lower_gram(A: np.ndarray) -> np.ndarray:
     """The lower triangle of AᵀA (n, n) of A (m, n), in Fortran order; the rest is 0."""
     C = np.zeros((A.shape[1], A.shape[1]), A.dtype, order="F")
@@ -158,13 +165,24 @@ def _clear_above(A):
 
 @jit
 def _mirror(A):
-    """Copy what is below the diagonal to above it, tile by tile: both stay in the cache."""
-    n = len(A)
+    """Copy what is below the diagonal to above it, tile by tile.
+
+    Each is copied first: rows of 512 numbers share so few lines of the cache that to read by row
+    and write by column takes ten times as long.
+    """
+    n, tile = len(A), np.empty((_TILE, _TILE), A.dtype)
     for top in range(0, n, _TILE):
-        for left in range(0, top + 1, _TILE):
-            for i in range(top, min(top + _TILE, n)):
-                for j in range(left, min(left + _TILE, i)):
-                    A[j, i] = A[i, j]
+        height = min(_TILE, n - top)
+        for left in range(0, top, _TILE):
+            for i in range(height):
+                for j in range(_TILE):
+                    tile[i, j] = A[top + i, left + j]
+            for j in range(_TILE):
+                for i in range(height):
+                    A[left + j, top + i] = tile[i, j]
+        for i in range(top, top + height):
+            for j in range(top, i):
+                A[j, i] = A[i, j]
 
 
 @jit

@@ -27,7 +27,12 @@ import numpy as np
 
 from onkel.maps.landmarks.rational import chain, kernel_columns, through_distances
 from onkel.numerics.in_steps import paused
-from onkel.numerics.linalg import cholesky_upper, inverse_in_place, inverse_of_factor
+from onkel.numerics.linalg import (
+    cholesky_upper,
+    inverse_in_place,
+    inverse_of_factor,
+    whole_gram,
+)
 from onkel.numerics.threads import scratch
 
 # Prior of log w, around the width that suits standardised rows, and of log λ.
@@ -164,9 +169,8 @@ def objective(
     # float32 suffices for a gradient; a matrix times its own transpose is half the work
     by = np.sqrt(np.sum(u * left_out, axis=1))
     largest = float(own.max() * by.max()) or 1.0
-    np.multiply(G, by / largest, out=few, casting="same_kind")
-    np.matmul(few, few.T, out=product)
-    of_M = np.multiply(product, largest**2, out=G, dtype=np.float64)
+    np.multiply(G, (by / largest)[:, None], out=few, casting="same_kind")
+    of_M = np.multiply(whole_gram(few, product), largest**2, out=G, dtype=np.float64)
     of_M -= np.matmul(0.5 * np.hstack([Gu, alpha]), np.hstack([alpha, Gu]).T, out=root)
     pause()
     scale = n / error
