@@ -281,6 +281,22 @@ def test_the_penalty_is_doubled_or_halved_while_rows_held_out_gain(times):
     assert steps.count(True) <= 1 + 4
 
 
+@pytest.mark.parametrize("first", [1, 2])
+def test_a_penalty_whose_errors_are_not_finite_is_not_taken(first, monkeypatch):
+    X, Y, weight = toy(300)
+    rows = SearchedRows(Rows(X[60:], Y[60:], weight[60:]), Rows(X[:60], Y[:60], weight[:60]), 40)
+    at, squares, asked = ev.Landmarks(X[60:100], np.full(4, -1.0), 4.0), rows.squares, []
+
+    def some_not_finite(K, alpha):
+        asked.append(alpha)
+        return squares(K, alpha) * (np.nan if len(asked) > first else 1.0)
+
+    monkeypatch.setattr(rows, "squares", some_not_finite)
+    found = finished(judged(at, finished(rows.sums(at)), rows))
+    assert np.isfinite(found.error)
+    assert len(asked) > first
+
+
 @pytest.mark.parametrize(("n", "every"), [(300, 1), (600, 2), (1600, 6), (9000, 8)])
 def test_the_dear_part_of_a_gradient_uses_about_as_many_rows_of_few_as_of_many(
     n, every, monkeypatch

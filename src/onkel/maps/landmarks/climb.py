@@ -55,7 +55,8 @@ def judged(at: Landmarks, sums: Sums, rows: Searched) -> Generator[bool, None, J
     for doubled in range(-2, -_DOUBLED - 1, -1) if falls else range(1, _DOUBLED + 1):
         # the smaller λ is, the closer H is to singular: what fails fails with a smaller one
         other, failing = yield from tried(doubled, failing if falls else 0)
-        if other.error >= best.error:
+        if not other.error < best.error:
+            # no less, or not finite
             break
         best = other
     return best
