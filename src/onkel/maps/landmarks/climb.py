@@ -40,36 +40,37 @@ class Judged(NamedTuple):
 
 def judged(at: Landmarks, sums: Sums, rows: Searched) -> Generator[bool, None, Judged]:
     """``at`` with a better λ, doubled or halved for as long as rows held out gain by it."""
-    K = rows.judging(at)
+    K, weight = rows.judging(at), rows.judging_weight
     yield True
     least, most = math.log(rows.least_ridge), math.log(_MOST_RIDGE)
 
-    def tried(doubled: int, failing: int = 0) -> Generator[bool, None, tuple[Judged, int]]:
-        log_ridge = min(max(at.log_ridge + doubled * math.log(2.0), least), most)
-        return _tried(at._replace(log_ridge=log_ridge), sums, rows, K, failing)
+    def ridge(doubled: int) -> float:
+        return min(max(at.log_ridge + doubled * math.log(2.0), least), most)
 
-    (best, _), (halved, failing) = yield from together([tried(0), tried(-1)])
-    # the same where λ is already the least
-    falls = halved.error < best.error
-    best = halved if falls else best
+    def tried(log_ridge: float, failing: int) -> Generator[bool, None, tuple[Judged, int]]:
+        """The point with this λ, and how often H could not be factored."""
+        there = at._replace(log_ridge=log_ridge)
+        factor, failing = yield from sums.factor_in_steps(there.ridge, failing)
+        squares = rows.squares(K, sums.alpha(factor))
+        yield True
+        return Judged(there, squares * weight, float(squares @ weight), factor), failing
+
+    # only one where λ is the least already
+    near = [ridge(0), ridge(-1)] if ridge(-1) < ridge(0) else [ridge(0)]
+    found = yield from together([tried(each, 0) for each in near])
+    (best, _), (other, failing) = found[0], found[-1]
+    falls = other.error < best.error
+    best = other if falls else best
     for doubled in range(-2, -_DOUBLED - 1, -1) if falls else range(1, _DOUBLED + 1):
+        if ridge(doubled) == best.at.log_ridge:
+            break
         # the smaller λ is, the closer H is to singular: what fails fails with a smaller one
-        other, failing = yield from tried(doubled, failing if falls else 0)
+        other, failing = yield from tried(ridge(doubled), failing if falls else 0)
         if not other.error < best.error:
             # no less, or not finite
             break
         best = other
     return best
-
-
-def _tried(
-    at: Landmarks, sums: Sums, rows: Searched, K: Any, failing: int
-) -> Generator[bool, None, tuple[Judged, int]]:
-    """``at`` judged, with K of the rows held out, and how often H could not be factored."""
-    factor, failing = yield from sums.factor_in_steps(at.ridge, failing)
-    squares, weight = rows.squares(K, sums.alpha(factor)), rows.judging_weight
-    yield True
-    return Judged(at, squares * weight, float(squares @ weight), factor), failing
 
 
 def steps_of_start(n: int) -> int:
