@@ -90,17 +90,17 @@ def test_a_climb_ends_at_the_same_point(on_device):
 @pytest.mark.compiled
 @pytest.mark.parametrize("learner", [OnlineKernelClassifier, OnlineKernelRegressor])
 def test_learners_of_both_devices_predict_alike(learner, on_device, monkeypatch):
-    # steps magnify rounding: that of float32 ends at other landmarks, and that of float64 is 4e-7
-    # after one search; here is one
+    # steps magnify rounding: that of float32 ends at other landmarks. Every column tells something:
+    # slopes by one that tells nothing are rounding, which a step makes as long as the others
     monkeypatch.setattr("onkel.maps.landmarks.drawn_rows._ROUGH", np.float64)
     X = rows(2600).X
-    y = np.sin(3.0 * X[:, 0]) * X[:, 1]
+    y = np.sin(3.0 * X[:, 0]) * X[:, 1] + np.cos(2.0 * X[:, 2]) + np.sin(2.0 * X[:, 3])
     if learner is OnlineKernelClassifier:
         y = np.digitize(y, [-0.3, 0.3])
     here, there = (learner(n_components=30, device=name) for name in ("cpu", "cuda"))
     before = [model.predict_then_learn(X[:1600], y[:1600]) for model in (here, there)]
     assert np.abs(here.map_.landmarks_ - X[:30]).max() > 0.1
-    np.testing.assert_allclose(there.map_.landmarks_, here.map_.landmarks_, atol=1e-6)
+    np.testing.assert_allclose(there.map_.landmarks_, here.map_.landmarks_, atol=1e-7)
     # the slopes of f at its landmarks are several times 1: so much more may predictions differ
     np.testing.assert_allclose(*before, atol=1e-5)
     np.testing.assert_allclose(there.predict(X[2100:]), here.predict(X[2100:]), atol=1e-5)
