@@ -105,6 +105,18 @@ def test_inverses_are_those_of_scipy(potrf, potri, order):
     assert np.array_equal(inverse_in_place(np.ascontiguousarray(R)), inverse)
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("n", [1, 127, 128, 129, 259, 500])  # LAPACK inverts 128 columns itself
+def test_inverses_of_many_columns(dtype, n):
+    U = np.random.default_rng(0).standard_normal((2 * n, n))
+    R = (U.T @ U).astype(dtype)
+    expected = np.linalg.inv(R.astype(np.float64))
+    near = 1e-5 if dtype == "float32" else 1e-13
+    for found in (inverse_of_factor(cholesky_upper(R)), inverse_in_place(R.copy())):
+        assert abs(found - expected).max() < near * abs(expected).max()
+        np.testing.assert_array_equal(found, found.T)
+
+
 @pytest.mark.parametrize("C", [np.zeros((4, 4))[:3, :3], np.zeros((5, 5)), np.zeros((3, 3), "f")])
 def test_what_would_write_elsewhere_is_refused(C):
     with pytest.raises(ValueError, match=r"matrix"):

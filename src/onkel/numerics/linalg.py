@@ -64,6 +64,37 @@ def _in_triangle(name: str, triangle: bytes, C: np.ndarray) -> bool:
     return info.value == 0
 
 
+def _invert(C: np.ndarray) -> None:
+    """The upper triangle of C (n, n), a factor in Fortran order, becomes that of (CᵀC)⁻¹."""
+    _invert_triangle(C, 0, len(C))
+    _in_triangle("lauum", b"U", C)
+
+
+def _invert_triangle(C: np.ndarray, start: int, end: int) -> None:
+    """The block of the upper triangle from ``start`` to ``end`` becomes its inverse."""
+    number, kind, rows = _NUMBER[C.dtype.char], C.dtype.char, _ref(ctypes.c_int(len(C)))
+    upper, as_it_is = _ref(ctypes.c_char(b"U")), _ref(ctypes.c_char(b"N"))
+    if end - start <= _FEW_COLUMNS:
+        n, info = ctypes.c_int(end - start), ctypes.c_int(0)
+        at = C[start:, start:].ctypes.data
+        _function("trtri", kind, 6)(upper, as_it_is, _ref(n), at, rows, _ref(info))
+        return
+    middle = (start + end) // 2
+    _invert_triangle(C, start, middle)
+    _invert_triangle(C, middle, end)
+    # [[P, Q], [0, R]] has the inverse [[P⁻¹, -P⁻¹ Q R⁻¹], [0, R⁻¹]]
+    Q, m, n = (
+        C[start:, middle:].ctypes.data,
+        ctypes.c_int(middle - start),
+        ctypes.c_int(end - middle),
+    )
+    for side, sign, first in ((b"L", -1.0, start), (b"R", 1.0, middle)):
+        _function("trmm", kind, 11)(
+            _ref(ctypes.c_char(side)), upper, as_it_is, as_it_is, _ref(m), _ref(n),
+            _ref(number(sign)), C[first:, first:].ctypes.data, rows, Q, rows,
+        )  # fmt: skip
+
+
 def _syrk(C: np.ndarray, A: np.ndarray, triangle: bytes, keep: float) -> None:
     """A triangle of C ← AᵀA + keep·C; A's rows are the columns of a matrix in Fortran order."""
     A = np.ascontiguousarray(A)
@@ -86,7 +117,7 @@ _ref: Callable[[Any], Any] = ctypes.byref
 def _function(name: str, kind: str, n_arguments: int) -> Callable[..., None]:
     """The routine for numbers of a kind; all of its arguments are pointers."""
     full = {"f": "s", "d": "d"}[kind] + name
-    module = cython_lapack if name.startswith("po") else cython_blas
+    module = cython_blas if full in cython_blas.__pyx_capi__ else cython_lapack
     capsule = module.__pyx_capi__[full]
     api = ctypes.pythonapi
     # prototypes of our own: the whole process shares those of ctypes.pythonapi
@@ -100,6 +131,9 @@ def _function(name: str, kind: str, n_arguments: int) -> Callable[..., None]:
 
 # Columns of a block, and rows from which on a solve is done by matrix products.
 _WIDTH, _FEW_ROWS = 48, 16
+# LAPACK inverts a triangle of so many columns; of more it takes twice as long as products of
+# matrices, as it multiplies by vectors.
+_FEW_COLUMNS = 128
 # Triangles are copied in tiles of this size.
 _TILE = 32
 
@@ -138,7 +172,7 @@ def cholesky_in_steps(
 def inverse_of_factor(C: np.ndarray) -> np.ndarray:
     """(CᵀC)⁻¹ of an upper C, both triangles, in the precision of C."""
     inverse = C.copy(order="F").T
-    _in_triangle("potri", b"U", inverse.T)
+    _invert(inverse.T)
     _mirror(inverse)
     return inverse
 
@@ -150,7 +184,7 @@ def inverse_in_place(A: np.ndarray) -> np.ndarray | None:
     """
     if not _in_triangle("potrf", b"U", A.T):
         return None
-    _in_triangle("potri", b"U", A.T)
+    _invert(A.T)
     _mirror(A)
     return A
 
