@@ -31,15 +31,10 @@ class Watched(LossHistory):
     """Losses have also risen where the alarm rang."""
 
     alarm = Alarm()
-    rung = False
 
-    def add(self, losses: np.ndarray) -> None:
-        super().add(losses)
-        Watched.rung |= bool(len(self.alarm.learn(losses)))
-
-    def risen(self) -> bool:
-        rung, Watched.rung = Watched.rung, False
-        return super().risen() or rung
+    def add(self, losses: np.ndarray) -> bool:
+        rung = bool(len(self.alarm.learn(losses)))
+        return super().add(losses) or rung
 
 
 def sources(folder: Path | None, n_rows: int) -> Iterator[tuple[str, np.ndarray, np.ndarray, str]]:
@@ -78,7 +73,7 @@ def main() -> None:
         found = []
         for history in (LossHistory, Watched):
             challenger.LossHistory = history
-            Watched.alarm, Watched.rung = Alarm(), False
+            Watched.alarm = Alarm()
             found.append(run(*rows, options.speed))
         errors, seconds, changes = zip(*found, strict=True)
         shown = [f"{error:.3f}" for error in errors] + [f"{spent:.1f}" for spent in seconds]

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from onkel import OnlineKernelClassifier, OnlineKernelRegressor
-from onkel.default.loss_window import BIN_ROWS, Comparison, LossHistory
+from onkel.default.loss_window import _USUAL_BINS, BIN_ROWS, Comparison, LossHistory
 from onkel.maps.landmarks.schedule import CHOICE_ROWS
 
 pytestmark = pytest.mark.compiled
@@ -153,7 +153,8 @@ def test_after_alarms_in_vain_losses_must_rise_by_more():
     losses[50:] *= 1.5
     alarms = []
     for in_vain in (0, 1, 10):
-        history = LossHistory(in_vain)
+        history = LossHistory()
+        history.begin_again(in_vain)
         rose = []
         for of_bin in losses:
             history.add(of_bin)
@@ -162,25 +163,59 @@ def test_after_alarms_in_vain_losses_must_rise_by_more():
     assert 50 < alarms[0] < alarms[1] < alarms[2] == 60
 
 
-def test_a_challenger_must_gain_some_of_the_usual_loss():
+def compared(*bins):
     comparison = Comparison()
-    for _ in range(2):
-        comparison.add(np.repeat([[0.002, 0.001]], BIN_ROWS, axis=0))
-    assert comparison.better(usual=0.009)
-    assert not comparison.better(usual=0.011)
-    # a gain of less than four standard errors does not do either
-    uncertain = Comparison()
-    uncertain.add(np.stack([np.tile([0.5, 0.0], BIN_ROWS // 2), np.full(BIN_ROWS, 0.24)], axis=1))
-    uncertain.add(np.zeros((BIN_ROWS, 2)))
-    assert not uncertain.better(usual=0.0)
+    for losses in bins:
+        comparison.add(losses)
+    return comparison
 
 
-def test_usual_loss_is_the_mean_of_the_last_bins():
+def equal_losses(model, challenger):
+    return np.tile([float(model), challenger], (BIN_ROWS, 1))
+
+
+def test_a_challenger_must_gain_four_standard_errors_and_what_it_takes():
+    gains = compared(equal_losses(0.002, 0.001), equal_losses(0.002, 0.001))
+    assert gains.better(worth=0.0009)
+    assert not gains.better(worth=0.0011)
+    of_one = np.stack([np.tile([0.5, 0.0], BIN_ROWS // 2), np.full(BIN_ROWS, 0.24)], axis=1)
+    assert not compared(of_one, np.zeros((BIN_ROWS, 2))).better(worth=0.0)
+
+
+def test_a_challenger_that_loses_over_half_of_its_rows_is_not_better():
+    gains, loses = equal_losses(2.0, 1.0), equal_losses(1.0, 2.0)
+    assert compared(*[loses] * 8, *[gains] * 8).better(worth=0.1)
+    assert not compared(*[loses] * 24, *[gains] * 8).better(worth=0.1)
+    assert compared(*[loses] * 14, *[gains] * 16).better(worth=0.1)
+
+
+def filled(loss):
+    return np.full(BIN_ROWS, float(loss))
+
+
+def test_the_usual_loss_is_that_of_many_bins_and_of_former_models():
     history = LossHistory()
-    assert history.mean() == 0.0
-    for loss in (9.0, 9.0, 9.0, 9.0, 1.0, 3.0):  # the first four are left out
-        history.add(np.full(BIN_ROWS, loss))
-    assert history.mean() == 2.0
+    assert history.worth == 0.0
+    for loss in (9, 9, 9, 9, 1, 3):  # the first four are left out
+        history.add(filled(loss))
+    assert history.worth == pytest.approx(0.2)
+    history.begin_again(in_vain=0)
+    assert history.worth == pytest.approx(0.2)
+    for _ in range(4 + 3 * _USUAL_BINS):
+        history.add(filled(5))
+    assert history.worth == pytest.approx(0.5)
+
+
+def test_a_rise_by_less_than_a_tenth_of_the_usual_loss_is_none():
+    rng = np.random.default_rng(0)
+    history = LossHistory()
+    for scale in [1.0] * 40 + [1e-4] * 160:
+        history.add(scale * rng.uniform(0.9, 1.1, BIN_ROWS))
+    for _ in range(32):
+        assert not history.add(filled(1e-3))
+    for _ in range(32):
+        history.add(filled(0.02))
+    assert history.risen()
 
 
 def of_the_first_rows(model):

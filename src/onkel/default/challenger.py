@@ -180,12 +180,13 @@ class RestartingModel(Stateful):
                 self.challenge(alarmed=risen)
         else:
             self.comparison.add(losses)
-            taken = self.comparison.better(self.history.mean())
+            taken = self.comparison.better(self.history.worth)
             if taken:
                 self._keep_rows(self.challenger.warmup)
                 self.challenger.succeed(self.current)
                 self.current, self.challenger = self.challenger, None
-                self.history, self.column_waits = LossHistory(), False
+                self.history.begin_again(in_vain=0)
+                self.column_waits = False
                 self.n_changes += 1
                 self.changes = np.append(self.changes, self.n_bins)[-_CHANGES_KEPT:]
                 if not postpones_search(self.unfitted):
@@ -193,7 +194,7 @@ class RestartingModel(Stateful):
             elif self.comparison.too_long():
                 # a new history: no alarm until the losses rise again, and by more
                 self.challenger = None
-                self.history = LossHistory(self.history.in_vain + int(self.alarmed))
+                self.history.begin_again(self.history.in_vain + int(self.alarmed))
         if self.waits_for_search:
             self.budget.search(self.current)
         return taken

@@ -1,7 +1,8 @@
 """Losses of the last rows: have they risen, and is a challenger better?
 
 Losses are summed over bins of ``BIN_ROWS`` rows, and decisions fall on the ends of bins, never on
-the end of a block. Both tests compare means, and ask for several standard errors.
+the end of a block. Both tests compare means, and ask for several standard errors. Both also ask for
+a tenth of the usual loss: where the last losses are next to nothing, so is what a new model gains.
 """
 
 from __future__ import annotations
@@ -30,10 +31,11 @@ _RECENT = (1, 2, 4, 8, 16, 32)
 _ALARM, _MORE, _MOST = 5.0, 2.5, 15.0
 # A single loss is capped at so many times the mean so far: an outlier is no change.
 _LARGEST = 25.0
-# A challenger is better if it gains so many standard errors over its last bins, and such a share of
-# the usual loss: where the last losses are next to nothing, so is what a new model gains.
+# A challenger is better if it gains so many standard errors over its last bins.
 _BETTER, _COMPARED_BINS, _FEWEST_COMPARED = 4.0, 8, 2
-_WORTH = 0.1
+# The usual loss is the mean over the last once to twice so many bins. A change by less than this
+# share of it is none.
+_USUAL_BINS, _WORTH = 256, 0.1
 # Sums of squares of larger losses are not finite. Losses above it count as equal.
 _LARGEST_LOSS = 1e140
 
@@ -75,51 +77,64 @@ class LossWindow(Stateful):
 class LossHistory(Stateful):
     """Sums and squares of the losses of the last bins: have they risen?
 
-    ``in_vain`` counts the alarms since the last change that led to no better model.
+    ``in_vain`` counts the alarms since the last change that led to no better model. The usual loss
+    is the mean over many more bins, also of former models.
     """
 
     STATE: ClassVar[Fields] = {
         "sums": Array(shape=("bins", 2), low=0.0, high=1e300),
         "waiting": Whole(high=_FIRST_BINS),
         "in_vain": Whole(),
+        "of_many": Array(shape=(2, 2), low=0.0, high=1e300, optional=True),
     }
 
-    def __init__(self, in_vain: int = 0) -> None:
+    def __init__(self) -> None:
+        self.begin_again(in_vain=0)
+        #: how many bins, and the sum of their mean losses: of the last ones, and of those before
+        self.of_many: np.ndarray = np.zeros((2, 2))
+
+    def begin_again(self, in_vain: int) -> None:
+        """Forget all bins; only the usual loss stays."""
         self.sums: np.ndarray = np.zeros((0, 2))
         #: first bins still to leave out
         self.waiting: int = _FIRST_BINS
-        self.in_vain = in_vain
+        self.in_vain: int = in_vain
 
     def add(self, losses: np.ndarray) -> bool:
         """One bin of losses (BIN_ROWS,) ≥ 0; returns :meth:`risen`."""
         if self.waiting:
             self.waiting -= 1
             return False
-        mean = self.mean()
+        mean = float(self.sums[:, 0].sum()) / (max(len(self.sums), 1) * BIN_ROWS)
         if mean > 0.0:
             losses = np.minimum(losses, _LARGEST * mean)
         self.sums = np.concatenate([self.sums, [[losses.sum(), losses @ losses]]])[-_MOST_BINS:]
+        if self.of_many[0, 0] == _USUAL_BINS:
+            self.of_many = np.array([np.zeros(2), self.of_many[0]])
+        self.of_many[0] += 1.0, losses.mean()
         return self.risen()
 
-    def mean(self) -> float:
-        """The mean loss of the last bins; 0 where there are none."""
-        return float(self.sums[:, 0].sum()) / (max(len(self.sums), 1) * BIN_ROWS)
+    @property
+    def worth(self) -> float:
+        """A tenth of the usual loss: a smaller change is none."""
+        n, total = self.of_many.sum(axis=0)
+        return _WORTH * float(total) / max(float(n), 1.0)
 
     def risen(self) -> bool:
         """True where the mean loss of the last 1, 2, 4, ... or 32 bins is far above that before."""
-        return bool(_risen(self.sums, min(_ALARM + _MORE * self.in_vain, _MOST)))
+        return bool(_risen(self.sums, min(_ALARM + _MORE * self.in_vain, _MOST), self.worth))
 
 
 @jit
-def _risen(sums, alarm):
-    """Whether a mean is more than ``alarm`` standard errors above that of the bins before."""
+def _risen(sums, alarm, worth):
+    """Whether a mean exceeds that before by ``alarm`` standard errors, and by ``worth``."""
     for recent in _RECENT:
         if len(sums) < recent + _FEWEST_BEFORE:
             break
         before, error = _mean_and_error(sums[:-recent])
         after, own_error = _mean_and_error(sums[-recent:])
         spread = math.sqrt(error + own_error)
-        if spread > 0.0 and (after - before) / spread > alarm:
+        if spread > 0.0 and after - before > max(alarm * spread, worth):
             return True
     return False
 
@@ -150,16 +165,17 @@ class Comparison(Stateful):
         gain = losses[:, 0] - losses[:, 1]
         self.bins = np.concatenate([self.bins, [[gain.sum(), gain @ gain]]])
 
-    def better(self, usual: float) -> bool:
-        """Whether the challenger gains more than 4 standard errors over the last 8 bins.
+    def better(self, worth: float) -> bool:
+        """Whether the challenger gains ``worth``, and 4 standard errors, over the last 8 bins.
 
-        The gain must also be a tenth of the ``usual`` loss of the model.
+        It must not lose over the second half of its rows: one that is no better for thousands of
+        rows looks better at one of so many bins by chance.
         """
-        bins = self.bins[-_COMPARED_BINS:]
-        if len(bins) < _FEWEST_COMPARED:
+        n, bins = len(self.bins), self.bins[-_COMPARED_BINS:]
+        if n < _FEWEST_COMPARED or self.bins[-max(n // 2, _COMPARED_BINS) :, 0].sum() <= 0.0:
             return False
         mean, error = _mean_and_error(bins)
-        return bool(mean > max(_BETTER * math.sqrt(error), _WORTH * usual))
+        return bool(mean > max(_BETTER * math.sqrt(error), worth))
 
     def too_long(self) -> bool:
         """Whether the challenger has had its ``PATIENCE`` rows."""
