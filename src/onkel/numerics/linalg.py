@@ -83,11 +83,8 @@ def _invert_triangle(C: np.ndarray, start: int, end: int) -> None:
     _invert_triangle(C, start, middle)
     _invert_triangle(C, middle, end)
     # [[P, Q], [0, R]] has the inverse [[P⁻¹, -P⁻¹ Q R⁻¹], [0, R⁻¹]]
-    Q, m, n = (
-        C[start:, middle:].ctypes.data,
-        ctypes.c_int(middle - start),
-        ctypes.c_int(end - middle),
-    )
+    m, n = ctypes.c_int(middle - start), ctypes.c_int(end - middle)
+    Q = C[start:, middle:].ctypes.data
     for side, sign, first in ((b"L", -1.0, start), (b"R", 1.0, middle)):
         _function("trmm", kind, 11)(
             _ref(ctypes.c_char(side)), upper, as_it_is, as_it_is, _ref(m), _ref(n),
