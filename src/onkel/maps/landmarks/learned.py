@@ -61,8 +61,8 @@ class LearnedLandmarks(FitSchedule):
 
     The landmarks are at first the first B rows. Widths and landmarks are learned in two phases:
 
-    - Up to 384 rows, each time an eighth more have come, or from 256 on a quarter, and at 512: a
-      width for each column and the penalty λ, by leave-one-out errors and a prior
+    - Up to 256 rows, each time an eighth more have come, and at 512: a width for each column and
+      the penalty λ, by leave-one-out errors and a prior
       (:mod:`onkel.maps.landmarks.first_widths`). At 1 024 rows those after the 512th choose how far
       the columns may part (:mod:`onkel.maps.landmarks.competing_widths`). Where no search follows,
       they also choose the landmarks (:mod:`onkel.maps.landmarks.first_landmarks`).

@@ -19,7 +19,7 @@ FEW_ROWS = 512
 CHOICE_ROWS = 1024
 _TO_CHOOSE = 64
 # Searches begin at _ENOUGH_ROWS. With more rows than _SHORT_ROWS a fit of widths takes so long that
-# it is made ahead.
+# it is made ahead, at powers of two only.
 _ENOUGH_ROWS, _SHORT_ROWS = 1024, 256
 # With more rows than _FULL_ROWS a search takes fewer steps; where a landmark has fewer than
 # _FEW_EACH rows two thirds as many, as further ones follow noise.
@@ -31,12 +31,12 @@ _LAST_STEPS, _FULL_ROWS_AT_LAST = 48, 32_768
 # fits of widths take long, and without searches, 1/_LAZY_LAG. A map that never searches has fits
 # whenever 1/_SHORT_LAG more of the first rows have come: they add landmarks, and take little time.
 _LAG, _SHORT_LAG, _LAZY_LAG = 16, 8, 4
-# Up to _OFTEN rows a fit also learns widths when 1/_SHORT_LAG more rows have come; the next widths
-# are those of FEW_ROWS. A fit of widths that is made ahead sees all but the last _TO_COME rows.
-_OFTEN, _TO_COME = 384, 16
+# Up to _SHORT_ROWS rows a fit also learns widths when 1/_SHORT_LAG more rows have come. A fit of
+# widths that is made ahead sees all but the last _TO_COME rows.
+_TO_COME = 16
 #: steps from the last widths found, at powers of two
 # ... and between them
-FEW_STEPS, _BETWEEN_STEPS = 8, 3
+FEW_STEPS, _BETWEEN_STEPS = 8, 2
 # Work of a row beside its matrices (features, cells, calls), in multiplications of the same time.
 _BESIDE = 1 << 15
 # The share of the rows so far that a search sees: it is made while the others come.
@@ -133,7 +133,7 @@ class FitSchedule(FeatureMap):
     def _often(self) -> int:
         """Rows up to which widths are learned not only at powers of two."""
         # so early only a map that spares work is known to hold widths together
-        return _OFTEN if self._steps and not self._together else 0
+        return _SHORT_ROWS if self._steps and not self._together else 0
 
     @property
     def _steps(self) -> int:
