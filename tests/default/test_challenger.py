@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from onkel import OnlineKernelClassifier, OnlineKernelRegressor
-from onkel.default.loss_window import _USUAL_BINS, BIN_ROWS, Comparison, LossHistory
+from onkel.default.loss_window import _MOST_BINS, BIN_ROWS, Comparison, LossHistory
 from onkel.maps.landmarks.schedule import CHOICE_ROWS
 
 pytestmark = pytest.mark.compiled
@@ -201,7 +201,7 @@ def test_the_usual_loss_is_that_of_many_bins_and_of_former_models():
     assert history.worth == pytest.approx(0.2)
     history.begin_again(in_vain=0)
     assert history.worth == pytest.approx(0.2)
-    for _ in range(4 + 3 * _USUAL_BINS):
+    for _ in range(4 + 3 * _MOST_BINS):
         history.add(filled(5))
     assert history.worth == pytest.approx(0.5)
 

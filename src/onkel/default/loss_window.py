@@ -33,9 +33,8 @@ _ALARM, _MORE, _MOST = 5.0, 2.5, 15.0
 _LARGEST = 25.0
 # A challenger is better if it gains so many standard errors over its last bins.
 _BETTER, _COMPARED_BINS, _FEWEST_COMPARED = 4.0, 8, 2
-# The usual loss is the mean over the last once to twice so many bins. A change by less than this
-# share of it is none.
-_USUAL_BINS, _WORTH = 256, 0.1
+# A change by less than this share of the usual loss is none.
+_WORTH = 0.1
 # Sums of squares of larger losses are not finite. Losses above it count as equal.
 _LARGEST_LOSS = 1e140
 
@@ -78,7 +77,7 @@ class LossHistory(Stateful):
     """Sums and squares of the losses of the last bins: have they risen?
 
     ``in_vain`` counts the alarms since the last change that led to no better model. The usual loss
-    is the mean over many more bins, also of former models.
+    is the mean over 128 to 256 bins, also of former models.
     """
 
     STATE: ClassVar[Fields] = {
@@ -109,7 +108,7 @@ class LossHistory(Stateful):
         if mean > 0.0:
             losses = np.minimum(losses, _LARGEST * mean)
         self.sums = np.concatenate([self.sums, [[losses.sum(), losses @ losses]]])[-_MOST_BINS:]
-        if self.of_many[0, 0] == _USUAL_BINS:
+        if self.of_many[0, 0] == _MOST_BINS:
             self.of_many = np.array([np.zeros(2), self.of_many[0]])
         self.of_many[0] += 1.0, losses.mean()
         return self.risen()
