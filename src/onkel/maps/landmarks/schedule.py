@@ -35,8 +35,8 @@ _LAG, _SHORT_LAG, _LAZY_LAG = 16, 8, 4
 # widths that is made ahead sees all but the last _TO_COME rows.
 _TO_COME = 16
 #: steps from the last widths found, at powers of two
-# ... and between them
-FEW_STEPS, _BETWEEN_STEPS = 8, 2
+# ... and between them: after two, rounding grows from fit to fit
+FEW_STEPS, _BETWEEN_STEPS = 8, 3
 # Work of a row beside its matrices (features, cells, calls), in multiplications of the same time.
 _BESIDE = 1 << 15
 # The share of the rows so far that a search sees: it is made while the others come.
