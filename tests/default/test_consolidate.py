@@ -68,11 +68,12 @@ def test_few_rows_get_widths_that_all_of_them_chose():
 @pytest.mark.slow
 @pytest.mark.compiled
 def test_targets_without_noise_are_predicted_without_error():
-    X = np.random.default_rng(0).uniform(size=(2500, 3))
+    X = np.random.default_rng(0).uniform(size=(3000, 3))
     y = np.sin(6.0 * X[:, 0]) * X[:, 1] + 0.3 * np.cos(5.0 * X[:, 2])
-    model = OnlineKernelRegressor(n_components=200, random_state=0).fit(X[:1500], y[:1500])
-    # a penalty of 1e-3 would leave .004
-    assert np.std(model.predict(X[1500:]) - y[1500:]) < 1e-3 * y.std()
+    # ten rows a landmark: with fewer, chance says where the search ends, and errors differ by half
+    model = OnlineKernelRegressor(n_components=200, random_state=0).fit(X[:2000], y[:2000])
+    # a penalty of 1e-3 would leave 4e-4 to 7e-4
+    assert np.std(model.predict(X[2000:]) - y[2000:]) < 2e-4 * y.std()
 
 
 @pytest.mark.compiled
