@@ -192,7 +192,7 @@ class RestartingModel(Stateful):
                 if not postpones_search(self.unfitted):
                     self.budget.refit(self.current)
             elif self.comparison.too_long():
-                # a new history: no alarm until the losses rise again, and by more
+                # no alarm until the losses rise again, and by more
                 self.challenger = None
                 self.history.begin_again(self.history.in_vain + int(self.alarmed))
         if self.waits_for_search:

@@ -147,8 +147,8 @@ class FitSchedule(FeatureMap):
             return due - _TO_CHOOSE
         if self._searches(due) and self._due(due):
             return int(due * _SEEN)
-        long = _SHORT_ROWS < due <= FEW_ROWS and self._due(due) and due < self.warmup_rows()
-        return due - _TO_COME if long else due
+        # of the others only the widths of FEW_ROWS rows are learned ahead
+        return due - _TO_COME if due == FEW_ROWS < self.warmup_rows() else due
 
     def _due(self, n: int) -> bool:
         """Whether a fit at n rows learns widths; if not, it only adds landmarks."""
