@@ -123,7 +123,7 @@ class NatsDoor:
     def behind(self) -> set[str]:
         """See `Door.behind`."""
         rows = self._inlets[0]
-        return {rows.place} if self._run(rows.n_left(self._js)) else set()
+        return {rows.place} if self._run(rows.has_more(self._js)) else set()
 
     def end(self) -> int:
         """See `Door.end`."""
@@ -189,6 +189,8 @@ class _Subject:
         self._came: deque[Any] = deque()
         self._something = asyncio.Event()
         self._taken = self._asked = 0
+        #: the number in the stream of the last one taken
+        self._read = 0
         self._ended: str | None = None
         self._inbox: Any = None
 
@@ -203,7 +205,7 @@ class _Subject:
             mem_storage=True,
         )
         about = await js.add_consumer(self.stream, config)
-        self._consumer, self._client = about.name, client
+        self._consumer, self._client, self._read = about.name, client, read
         self._inbox = await client.subscribe(client.new_inbox(), cb=self._take)
         await self._ask(_AHEAD)
         return int(about.num_pending)
@@ -236,14 +238,21 @@ class _Subject:
             self._taken += 1
             if message.metadata.sequence.consumer != self._taken:
                 raise nats.errors.Error("a message was lost on its way")
+            self._read = message.metadata.sequence.stream
         if self._asked - self._taken <= _AHEAD // 2:
             await self._ask(_AHEAD // 2)
         return found
 
-    async def n_left(self, js: Any) -> int:
-        """Messages that are there and were not taken."""
-        about = await js.consumer_info(self.stream, self._consumer)
-        return int(about.num_pending + about.delivered.consumer_seq - self._taken)
+    async def has_more(self, js: Any) -> bool:
+        """Whether messages are there that were not taken.
+
+        The stream says so, as a consumer counts a message some time after it has been stored.
+        """
+        try:
+            last = await js.get_last_msg(self.stream, self.subject)
+        except nats.js.errors.NotFoundError:
+            return False
+        return int(last.seq) > self._read
 
     async def leave(self) -> None:
         """Read no more."""
