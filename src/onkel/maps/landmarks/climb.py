@@ -148,8 +148,9 @@ def climb(
     ``start``: the first point, judged where that is known; ``sums``: those of this point, if known.
     The climb ends at a check after which these errors are all that is wanted: where ``decided`` of
     them is true. It also ends where their sum will hardly get below ``to_beat``, or where it has
-    not fallen by the share ``least_gain`` since the last check. Steps between checks look at one of
-    ``n_parts`` parts of the rows after the other.
+    not fallen by the share ``least_gain`` since the last check, from the second one on: the first
+    steps are slow, as Adam does not know the size of slopes yet. Steps between checks look at one
+    of ``n_parts`` parts of the rows after the other.
     """
     known = start if isinstance(start, Judged) else None
     at = start if isinstance(start, Landmarks) else start.at
@@ -179,7 +180,7 @@ def climb(
                 continue
             if step and decided is not None and decided(errors):
                 break
-            if step and before[-1] > (1.0 - least_gain) * before[-2]:
+            if step > check_every and before[-1] > (1.0 - least_gain) * before[-2]:
                 # more steps would hardly gain what they take
                 break
         if step == steps:

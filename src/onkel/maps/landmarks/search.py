@@ -79,7 +79,7 @@ _OWN_FROM_AT_LAST, _STANDARD_ERRORS = 8, 1.0
 # These are more parameters, and take so many times as many steps.
 _OWN_STEPS = 2
 # Of the squared errors their search must gain this share from check to check, or ends.
-_GAIN_OF_OWN = 0.02
+_GAIN_OF_OWN = 0.01
 # In the last search: the share of landmarks that are drawn anew at its end, and of the steps for
 # own widths in which all then climb once more.
 _RENEWED, _CLIMBED_AGAIN = 0.25, 0.5
