@@ -15,7 +15,7 @@ from onkel import OnlineKernelClassifier, OnlineKernelRegressor, StreamModel
 from onkel.cli import app
 from onkel.default.cells import ROWS, WHOLE, share
 from onkel.learners import FOGDRegressor
-from onkel.maps.landmarks import learned, search
+from onkel.maps.landmarks import last_fit, search
 from onkel.maps.landmarks.drawn_rows import split
 from onkel.maps.landmarks.evidence import Landmarks
 from onkel.maps.landmarks.fitted import TailCurves, Units
@@ -157,7 +157,7 @@ def test_broken_off_it_leaves_the_model_as_it_was(before, monkeypatch):
 
     model, X = copy.deepcopy(before), rows(100, seed=1)[0]
     with monkeypatch.context() as patched:
-        patched.setattr(learned, "improve", broken)
+        patched.setattr(last_fit, "improve", broken)
         with pytest.raises(KeyboardInterrupt):
             model.consolidate()
     np.testing.assert_array_equal(model.predict(X), before.predict(X))

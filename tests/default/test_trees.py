@@ -16,7 +16,7 @@ from onkel.default.held_out import HeldOut
 from onkel.default.tree_loops import MORE, SQUARED, TWO, slopes
 from onkel.default.tree_part import TreePart, share_of_classes
 from onkel.errors import MergeError
-from onkel.maps.landmarks import learned
+from onkel.maps.landmarks import last_fit, learned
 from onkel.maps.landmarks.drawn_rows import split
 from onkel.numerics.arrays import targets_of
 from onkel.numerics.in_steps import finished
@@ -410,7 +410,7 @@ def test_what_is_held_out_is_predicted_by_the_others_when_it_is_asked_for(monkey
     learner = OnlineKernelRegressor(n_components=60, memory=False, pairs=False, restart=False)
     with monkeypatch.context() as patched:
         # without cells nobody asks
-        patched.delattr(learned, "predict_held_out")
+        patched.delattr(last_fit, "predict_held_out")
         of_map = learner.fit(X, y).model_.map
     Y, one = y[:, None], np.ones(1500)
     rows, predictions, unseen = of_map.predict_held_out(X, Y, one)
@@ -433,13 +433,13 @@ def test_what_is_held_out_is_predicted_by_the_others_when_it_is_asked_for(monkey
 
 def test_held_out_are_the_rows_that_the_last_search_held_out(monkeypatch):
     X, y = steps(2100)
-    held, improve = [], learned.improve
+    held, improve = [], last_fit.improve
 
     def kept(*args, **more):
         held.append(more["last"].held if "last" in more else None)
         return improve(*args, **more)
 
-    monkeypatch.setattr(learned, "improve", kept)
+    monkeypatch.setattr(last_fit, "improve", kept)
     # a search that was postponed is owed: its rows are not those of the power of two before
     map_ = learned.LearnedLandmarks(60, random_state=0)
     map_.start(8, np.float64)

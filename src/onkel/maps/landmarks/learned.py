@@ -13,7 +13,6 @@ from sklearn.utils.multiclass import type_of_target
 from onkel.annotations import ArrayLike, DTypeLike, Matrix, MatrixLike, Out, Seed
 from onkel.fields import Fields, Flag, Whole
 from onkel.maps.landmarks.competing_widths import best_widths, steps_of_best
-from onkel.maps.landmarks.drawn_rows import Split, predict_held_out, split
 from onkel.maps.landmarks.evidence import Landmarks
 from onkel.maps.landmarks.first_landmarks import STEPS as STEPS_OF_CHOICE
 from onkel.maps.landmarks.first_landmarks import best_rows
@@ -28,7 +27,12 @@ from onkel.maps.landmarks.first_widths import (
 )
 from onkel.maps.landmarks.fitted import FittedLandmarks, Units, n_steps
 from onkel.maps.landmarks.indicators import groups_of
-from onkel.maps.landmarks.later_rows import with_best_penalty
+from onkel.maps.landmarks.last_fit import (
+    LastSearch,
+    fit_widths,
+    steps_of_fit,
+    steps_of_last_search,
+)
 from onkel.maps.landmarks.schedule import CHOICE_ROWS, FEW_ROWS, FEW_STEPS, FitSchedule
 from onkel.maps.landmarks.search import improve, steps_of_search
 from onkel.maps.landmarks.small_search import Promises
@@ -41,12 +45,10 @@ from onkel.state import Part
 
 # Fewer rows say nothing about widths.
 _FEWEST_ROWS = 8
-# Steps for widths that start from the prior, and of the last fit where no search was made.
-_STEPS, _LAST_STEPS = 40, 32
+# Steps for widths that start from the prior.
+_STEPS = 40
 # With so many rows beyond the first 512 these can judge widths.
 _FEWEST_JUDGING = 64
-# So many rows that no search has seen suffice to tell how good its landmarks are.
-_ENOUGH_UNSEEN = 100
 # A search of a model that took over after a change must promise so many times as much: streams that
 # change do so again, and the next rows gain less than those held out, whose neighbours in time were
 # learned.
@@ -303,65 +305,30 @@ class LearnedLandmarks(FitSchedule):
         self, X: np.ndarray, Y: np.ndarray, weight: np.ndarray
     ) -> Generator[float, None, bool]:
         n, d = X.shape
-        most = n_steps(n, d)
-        if not self.searches_last(n):
-            most += 1 + steps_of_best() + steps_of_widths(_LAST_STEPS)
-            return (yield from in_shares(self._fit_last_widths(X, Y, weight), most))
-        own, steps = self._fitted.at.log_width.ndim == 2, self._steps_at_last(n)
-        most += steps_of_search(n, d, self.n_components, own, steps, last=True)
-        return (yield from in_shares(self._search_last(X, Y, weight), most))
+        rows, m = (X, self._standardised(Y, weight), weight), self.n_components
+        searched = self.searches_last(n)
+        if searched:
+            self._seen_before = self._seen_by_searches(n)
+            steps, last = self._steps_at_last(n), LastSearch(self.seed_, n, self._seen_before)
+            fit = last.search(self._fitted, *rows, steps, self._device)
+            most = steps_of_last_search(n, d, self._fitted, m, steps)
+        else:
+            fit, most = fit_widths(self._fitted, *rows, m), steps_of_fit(n, d)
+        return (yield from in_shares(self._taken(fit, searched), most))
 
-    def _fit_last_widths(
-        self, X: np.ndarray, Y: np.ndarray, weight: np.ndarray
+    def _taken(
+        self, fit: Generator[bool, None, FittedLandmarks], searched: bool
     ) -> Generator[bool, None, bool]:
-        """Other widths than those of 512 rows: of a prior that competes, or fitted to all rows."""
-        units, groups = (yield from Units.in_steps(X)), groups_of(X)
-        V, few = self._standardised(Y, weight), slice(0, CHOICE_ROWS)
-        at = self._fitted.in_units(units, units(X[: self.n_components]))
-        found = np.append(at.log_width, at.log_ridge)
-        yield True
-        of, best = (units(X[few]), V[few], weight[few]), found
-        if len(X) < CHOICE_ROWS:
-            best = yield from best_widths(*of, found, FEW_ROWS, groups)
-        if best is found:
-            best = yield from widths_in_steps(*of, found, _LAST_STEPS, groups, TOGETHER, ENOUGH)
-        self._fitted = FittedLandmarks(units, Landmarks(at.S, best[:-1], best[-1]))
+        self._fitted = yield from fit
+        self._owing = self._owing and not searched
         return True
-
-    def _search_last(
-        self, X: np.ndarray, Y: np.ndarray, weight: np.ndarray
-    ) -> Generator[bool, None, bool]:
-        """A search over all rows, with more steps than those made while rows come."""
-        units = yield from Units.in_steps(X)
-        V, at = self._standardised(Y, weight), self._fitted.in_units(units)
-        self._seen_before = self._seen_by_searches(len(X))
-        of, rng = self._last_split(len(X))
-        how = self._steps_at_last(len(X)), rng, units
-        at = yield from improve([at], X, V, weight, *how, last=of, device=self._device)
-        at = yield from with_best_penalty(at, of, X, V, weight, units)
-        self._fitted, self._owing = FittedLandmarks(units, at), False
-        return True
-
-    def _last_split(self, n: int) -> tuple[Split, np.random.Generator]:
-        """Which of n rows the last search holds out, and what it draws its landmarks by."""
-        # of another draw than the search at as many rows
-        rng = np.random.default_rng([self.seed_, n, 1])
-        return split(n, rng, self._seen_before), rng
 
     def predict_held_out(
         self, X: np.ndarray, Y: np.ndarray, weight: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """The rows that the last fit, made on these, held out: predictions (k, C) by the others.
-
-        Also which of them no search has learned from; all, where these are too few.
-        """
-        of, _ = self._last_split(len(X))
-        middle, fitted = np.average(Y, axis=0, weights=weight), self._fitted
-        predicted = predict_held_out(fitted.at, of, X, Y - middle, weight, fitted.units)
-        unseen = of.held >= self._seen_before
-        if np.count_nonzero(unseen) < _ENOUGH_UNSEEN:
-            unseen[:] = True
-        return of.held, predicted + middle, unseen
+        """See :meth:`LastSearch.predict_held_out`, of the last fit, made on these rows."""
+        last = LastSearch(self.seed_, len(X), self._seen_before)
+        return last.predict_held_out(self._fitted, X, Y, weight)
 
     def columns_that_matter(self) -> np.ndarray:
         """The columns whose width, in standard deviations, is not far below the largest."""
