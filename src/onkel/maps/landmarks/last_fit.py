@@ -1,9 +1,9 @@
 """The last fit of landmarks and widths, when all rows are there.
 
 Searches come at powers of two. The last one sees all rows that are kept, and takes more steps. Then
-rows to come choose the penalty once more (:mod:`onkel.maps.landmarks.later_rows`). So few rows that
-none was made get other widths than those of 512 rows: of a prior that competes, or fitted to all
-rows. What the last search held out can judge what is added to it.
+rows held out by their time choose the penalty once more (:mod:`onkel.maps.landmarks.later_rows`).
+Where rows are too few for a search, only widths are fitted: those of 512 rows compete with those of
+other priors, or are fitted on to all rows.
 """
 
 from __future__ import annotations
@@ -55,10 +55,10 @@ def steps_of_fit(n: int, d: int) -> int:
 
 
 class LastSearch:
-    """The search over all n rows kept.
+    """The search over all n rows kept, and the rows that it holds out.
 
-    ``seed``: of the rows held out; ``seen``: of how many of the first rows searches had learned
-    before: first those are held out that none of them has seen.
+    ``seed``: of what is drawn; ``seen``: how many of the first rows searches had learned before.
+    Rows that none of them has seen are held out first.
     """
 
     def __init__(self, seed: int, n: int, seen: int) -> None:
