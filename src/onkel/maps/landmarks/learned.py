@@ -314,12 +314,7 @@ class LearnedLandmarks(FitSchedule):
             most = steps_of_last_search(n, d, self._fitted, m, steps)
         else:
             fit, most = fit_widths(self._fitted, *rows, m), steps_of_fit(n, d)
-        return (yield from in_shares(self._taken(fit, searched), most))
-
-    def _taken(
-        self, fit: Generator[bool, None, FittedLandmarks], searched: bool
-    ) -> Generator[bool, None, bool]:
-        self._fitted = yield from fit
+        self._fitted = yield from in_shares(fit, most)
         self._owing = self._owing and not searched
         return True
 
