@@ -164,7 +164,7 @@ class LinearPart(Stateful):
             return
         H, diagonal = self.A.copy(), np.diag(self.A).astype(np.float64)
         H.flat[:: len(H) + 1] += np.minimum(noise / self.v, _LARGEST).astype(np.float32)
-        W, _ = spotrs(cholesky_upper(H), self.b.astype(np.float32))
+        W, _ = spotrs(cholesky_upper(H).T, self.b.astype(np.float32), lower=1)
         if not np.isfinite(W).all():
             return
         self.W = W.astype(np.float64)

@@ -33,7 +33,7 @@ def add_gram(C: np.ndarray, A: np.ndarray) -> None:
 
 def whole_gram(A: np.ndarray, out: np.ndarray) -> np.ndarray:
     """AᵀA (n, n) of A (m, n), both triangles, in ``out``, in row order and of A's type."""
-    _syrk(out.T, A, b"U", 0.0)
+    _syrk(out.T, A, b"L", 0.0)
     _mirror(out)
     return out
 
@@ -64,31 +64,31 @@ def _in_triangle(name: str, triangle: bytes, C: np.ndarray) -> bool:
     return info.value == 0
 
 
-def _invert(C: np.ndarray) -> None:
-    """The upper triangle of C (n, n), a factor in Fortran order, becomes that of (CᵀC)⁻¹."""
-    _invert_triangle(C, 0, len(C))
-    _in_triangle("lauum", b"U", C)
+def _invert(L: np.ndarray) -> None:
+    """The lower triangle of L (n, n), a factor in Fortran order, becomes that of (L Lᵀ)⁻¹."""
+    _invert_triangle(L, 0, len(L))
+    _in_triangle("lauum", b"L", L)
 
 
-def _invert_triangle(C: np.ndarray, start: int, end: int) -> None:
-    """The block of the upper triangle from ``start`` to ``end`` becomes its inverse."""
-    number, kind, rows = _NUMBER[C.dtype.char], C.dtype.char, _ref(ctypes.c_int(len(C)))
-    upper, as_it_is = _ref(ctypes.c_char(b"U")), _ref(ctypes.c_char(b"N"))
+def _invert_triangle(L: np.ndarray, start: int, end: int) -> None:
+    """The block of the lower triangle from ``start`` to ``end`` becomes its inverse."""
+    number, kind, rows = _NUMBER[L.dtype.char], L.dtype.char, _ref(ctypes.c_int(len(L)))
+    lower, as_it_is = _ref(ctypes.c_char(b"L")), _ref(ctypes.c_char(b"N"))
     if end - start <= _FEW_COLUMNS:
         n, info = ctypes.c_int(end - start), ctypes.c_int(0)
-        at = C[start:, start:].ctypes.data
-        _function("trtri", kind, 6)(upper, as_it_is, _ref(n), at, rows, _ref(info))
+        at = L[start:, start:].ctypes.data
+        _function("trtri", kind, 6)(lower, as_it_is, _ref(n), at, rows, _ref(info))
         return
     middle = (start + end) // 2
-    _invert_triangle(C, start, middle)
-    _invert_triangle(C, middle, end)
-    # [[P, Q], [0, R]] has the inverse [[P⁻¹, -P⁻¹ Q R⁻¹], [0, R⁻¹]]
-    m, n = ctypes.c_int(middle - start), ctypes.c_int(end - middle)
-    Q = C[start:, middle:].ctypes.data
-    for side, sign, first in ((b"L", -1.0, start), (b"R", 1.0, middle)):
+    _invert_triangle(L, start, middle)
+    _invert_triangle(L, middle, end)
+    # [[P, 0], [Q, R]] has the inverse [[P⁻¹, 0], [-R⁻¹ Q P⁻¹, R⁻¹]]
+    m, n = ctypes.c_int(end - middle), ctypes.c_int(middle - start)
+    Q = L[middle:, start:].ctypes.data
+    for side, sign, first in ((b"L", -1.0, middle), (b"R", 1.0, start)):
         _function("trmm", kind, 11)(
-            _ref(ctypes.c_char(side)), upper, as_it_is, as_it_is, _ref(m), _ref(n),
-            _ref(number(sign)), C[first:, first:].ctypes.data, rows, Q, rows,
+            _ref(ctypes.c_char(side)), lower, as_it_is, as_it_is, _ref(m), _ref(n),
+            _ref(number(sign)), L[first:, first:].ctypes.data, rows, Q, rows,
         )  # fmt: skip
 
 
@@ -130,15 +130,15 @@ def _function(name: str, kind: str, n_arguments: int) -> Callable[..., None]:
 _WIDTH, _FEW_ROWS = 48, 16
 # LAPACK inverts a triangle of so many columns; of more it takes twice as long as products of
 # matrices, as it multiplies by vectors.
-_FEW_COLUMNS = 128
+_FEW_COLUMNS = 64
 # Triangles are copied in tiles of this size.
 _TILE = 32
 
 
 def cholesky_upper(R: np.ndarray) -> np.ndarray:
-    """Upper C with R = Cᵀ C, from the upper triangle of R (m, m).
+    """Upper C with R = Cᵀ C, in row order, from the upper triangle of R (m, m).
 
-    Where rounding left R indefinite, a little is added to its diagonal; NaN stay NaN.
+    It is quickest for R in row order. Where rounding left R indefinite, a little is added to its diagonal; NaN stay NaN.
     """
     return finished(cholesky_in_steps(R))[0]
 
@@ -156,30 +156,30 @@ def cholesky_in_steps(
         if tries > failing:
             yield False
         if tries >= failing:
-            C = R.copy(order="F")
+            C = R.copy(order="C")
             if tries:
                 C.flat[:: len(R) + 1] += jitter
-            if _in_triangle("potrf", b"U", C) or not np.isfinite(jitter):
+            if cholesky_lower(C.T) or not np.isfinite(jitter):
                 break
         jitter *= 10.0 if tries else 1.0
-    _clear_above(C.T)
+    _clear_below(C)
     return C, tries
 
 
 def inverse_of_factor(C: np.ndarray) -> np.ndarray:
-    """(CᵀC)⁻¹ of an upper C, both triangles, in the precision of C."""
-    inverse = C.copy(order="F").T
+    """(CᵀC)⁻¹ of an upper C in row order, both triangles, in the precision of C."""
+    inverse = C.copy(order="C")
     _invert(inverse.T)
     _mirror(inverse)
     return inverse
 
 
 def inverse_in_place(A: np.ndarray) -> np.ndarray | None:
-    """A⁻¹ in the place of a symmetric A (n, n) in row order, from its lower triangle.
+    """A⁻¹ in the place of a symmetric A (n, n) in row order, from its upper triangle.
 
     None where rounding left A indefinite: then it is lost.
     """
-    if not _in_triangle("potrf", b"U", A.T):
+    if not cholesky_lower(A.T):
         return None
     _invert(A.T)
     _mirror(A)
@@ -187,16 +187,16 @@ def inverse_in_place(A: np.ndarray) -> np.ndarray | None:
 
 
 @jit
-def _clear_above(A):
-    """What is above the diagonal becomes 0."""
+def _clear_below(A):
+    """What is below the diagonal becomes 0."""
     for i in range(len(A)):
-        for j in range(i + 1, len(A)):
+        for j in range(i):
             A[i, j] = 0.0
 
 
 @jit
 def _mirror(A):
-    """Copy what is below the diagonal to above it, tile by tile.
+    """Copy what is above the diagonal to below it, tile by tile.
 
     Each is copied first: rows of 512 numbers share so few lines of the cache that to read by row
     and write by column takes ten times as long.
@@ -205,15 +205,15 @@ def _mirror(A):
     for top in range(0, n, _TILE):
         height = min(_TILE, n - top)
         for left in range(0, top, _TILE):
-            for i in range(height):
-                for j in range(_TILE):
-                    tile[i, j] = A[top + i, left + j]
             for j in range(_TILE):
                 for i in range(height):
-                    A[left + j, top + i] = tile[i, j]
+                    tile[j, i] = A[left + j, top + i]
+            for i in range(height):
+                for j in range(_TILE):
+                    A[top + i, left + j] = tile[j, i]
         for i in range(top, top + height):
             for j in range(top, i):
-                A[j, i] = A[i, j]
+                A[i, j] = A[j, i]
 
 
 @jit

@@ -85,7 +85,7 @@ class Sums(NamedTuple):
 
     def alpha(self, C: np.ndarray) -> np.ndarray:
         """H⁻¹ Kᵀ Y."""
-        return np.asarray(cho_solve((C, False), self.KY, check_finite=False))
+        return np.asarray(cho_solve((C.T, True), self.KY, check_finite=False))
 
 
 def penalty_of(S: np.ndarray, w: np.ndarray) -> np.ndarray:
@@ -107,7 +107,7 @@ def sums_in_steps(
     """
     m, w, dtype = len(at.S), np.exp(at.log_width), X.dtype
     kernel = KernelColumns(at.S.astype(dtype), w.astype(dtype))
-    KK, KY = np.zeros((m, m), order="F"), np.zeros((m, Y.shape[1]))
+    KK, KY = np.zeros((m, m)), np.zeros((m, Y.shape[1]))
     K = np.empty((len(X), m), dtype) if room is None else room
     for pair in _pairs(len(X)):
         own = [_GroupSums(kernel, m, dtype) for _ in pair]
@@ -127,7 +127,7 @@ class _GroupSums:
 
     def __init__(self, kernel: KernelColumns, m: int, dtype: np.dtype) -> None:
         self._kernel = kernel
-        self.KK = np.zeros((m, m), dtype, order="F")
+        self.KK = np.zeros((m, m), dtype)
         self.KY: list[np.ndarray] = []
 
     def add(

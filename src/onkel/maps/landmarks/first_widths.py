@@ -207,8 +207,7 @@ def inverse_with_constant(
     """
     G = inverse_in_place(_with_noise(K, noise, out))
     if G is None:
-        M = np.asfortranarray(_with_noise(K, noise, out).T)
-        G = inverse_of_factor(cholesky_upper(M))
+        G = inverse_of_factor(cholesky_upper(_with_noise(K, noise, out)))
     ones = G.sum(axis=1)
     G -= np.multiply.outer(ones, ones / (1.0 / CONSTANT + ones.sum()), out=room)
     return G

@@ -143,7 +143,7 @@ def _inverse_of_penalty(
 ) -> Generator[bool, None, np.ndarray | None]:
     if at.log_width.ndim == 2:
         return None
-    factor, _ = yield from cholesky_in_steps(np.asfortranarray(K0))
+    factor, _ = yield from cholesky_in_steps(K0)
     yield True
     return inverse_of_factor(factor.astype(dtype))
 

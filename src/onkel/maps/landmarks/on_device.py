@@ -78,7 +78,7 @@ class RowsOnDevice:
 
     def sums(self, at: Landmarks) -> Generator[bool, None, Sums]:
         m, w, take = len(at.S), np.exp(at.log_width), self._device.take
-        KK, KY = np.zeros((m, m), order="F"), np.zeros((m, self._Y.shape[1]))
+        KK, KY = np.zeros((m, m)), np.zeros((m, self._Y.shape[1]))
         K = similarities(self._X, at.S, w, self._device)
         for group in self._groups:
             root = self._root[group]

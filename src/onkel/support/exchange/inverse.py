@@ -22,10 +22,9 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg.blas import dsymm, dsyrk
-from scipy.linalg.lapack import dpotri
 
 from onkel.numerics.jit import jit, jit_inline
-from onkel.numerics.linalg import cholesky_upper
+from onkel.numerics.linalg import cholesky_upper, inverse_of_factor
 from onkel.numerics.threads import scratch
 from onkel.support.budget import DIAGONAL
 
@@ -115,8 +114,7 @@ def anew(
     """M₀ ← (K + λI)⁻¹ from the kernel matrix."""
     K = gram[:size, :size].astype(np.float64)
     K.flat[:: size + 1] += rounding * info[DIAGONAL, :size] + LEAST_RIDGE
-    upper, _ = dpotri(cholesky_upper(K.T), overwrite_c=1)
-    inverse[:size, :size] = upper.T
+    inverse[:size, :size] = inverse_of_factor(cholesky_upper(K.T))
 
 
 @jit_inline
