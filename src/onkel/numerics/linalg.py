@@ -138,7 +138,8 @@ _TILE = 32
 def cholesky_upper(R: np.ndarray) -> np.ndarray:
     """Upper C with R = Cᵀ C, in row order, from the upper triangle of R (m, m).
 
-    It is quickest for R in row order. Where rounding left R indefinite, a little is added to its diagonal; NaN stay NaN.
+    It is quickest for R in row order. Where rounding left R indefinite, a little is added to its
+    diagonal; NaN stay NaN.
     """
     return finished(cholesky_in_steps(R))[0]
 
