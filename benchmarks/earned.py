@@ -22,6 +22,7 @@ import numpy as np
 
 from benchmarks.streams import shuffled
 from onkel import OnlineKernelClassifier, OnlineKernelRegressor
+from onkel.datasets import load
 from onkel.learners.named import online_kernel
 from papers.rows import find_streams
 
@@ -41,11 +42,11 @@ def rows_of(name: str, folder: Path | None, n: int) -> Rows:
         X = rng.standard_normal((n, 8))
         y = X[:, 0] * X[:, 1] + X[:, 2] ** 2 - X[:, 3] + 0.3 * rng.standard_normal(n)
         return X, y, "regression"
-    if name in DATA:
-        X, y = shuffled(name, n, scaling="none", dtype="float32")
-        return X, y, "regression" if name == "cadata" else "classification"
     found = {stream.name: stream for stream in find_streams(folder)} if folder else {}
-    return found[name].read(n)
+    if name in found:
+        return found[name].read(n)
+    task = load(name, scaling="none").task
+    return *shuffled(name, n, scaling="none", dtype="float32"), task
 
 
 def run(rows: Rows, speed: str = "balanced", every: bool = False) -> tuple[float, float]:
