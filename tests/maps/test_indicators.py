@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import tracemalloc
+
 import numpy as np
 import pytest
 
@@ -55,6 +57,52 @@ def test_in_no_row_two_of_a_group_are_one(seed):
             assert set(np.unique(of)) <= {0.0, 1.0}
             assert (of.sum(axis=1) <= 1.0).all()
             assert of.sum(axis=1).mean() >= 0.5
+
+
+def by_definition(X):
+    """Each column joins the group with most ones among those that it excludes."""
+    members = []
+    for j in range(X.shape[1]):
+        if set(np.unique(X[:, j])) <= {0.0, 1.0}:
+            excluded = [g for g in members if not (X[:, g].sum(axis=1) * X[:, j]).any()]
+            most = max(excluded, key=lambda g: X[:, g].sum(), default=None)
+            if most is None or not X[:, most].any():
+                members.append([j])
+            else:
+                most.append(j)
+    full = [g for g in members if 2 * X[:, g].sum() >= len(X)]
+    together = {j for g in full for j in g}
+    return sorted(map(tuple, full + [[j] for j in range(X.shape[1]) if j not in together]))
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_groups_are_those_of_the_definition(seed):
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(64, 300))
+    code = rng.choice(9, n, p=rng.dirichlet(np.full(9, 0.5)))
+    parts = (
+        rng.standard_normal((n, 2)),
+        (code[:, None] == np.arange(11)) * 1.0,  # two values that no row has
+        (rng.random((n, 8)) < rng.choice([0.01, 0.1])) * 1.0,
+        indicators(rng.integers(0, 2, n)),
+    )
+    X = np.hstack(parts)
+    X = X[:, rng.permutation(X.shape[1])]
+    assert as_sets(groups_of(X)) == by_definition(X)
+
+
+def test_very_many_indicators_take_no_square_of_memory():
+    rng = np.random.default_rng(0)
+    X = np.zeros((80, 100_000), np.float32)
+    X[np.arange(80), rng.integers(0, X.shape[1], 80)] = 1.0
+    tracemalloc.start()
+    groups = groups_of(X)
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    # one group: each row has one of them, and those without ones exclude all
+    first = np.flatnonzero(X.any(axis=0))[0]
+    assert (groups[first:] == groups[first]).all()
+    assert most < 20 * X.nbytes
 
 
 def test_numbers_few_rows_and_columns_that_come_together_are_alone():

@@ -25,23 +25,34 @@ def groups_of(X: np.ndarray) -> np.ndarray:
     A column of zeros and ones joins the group with most ones among those that it excludes.
     """
     rows, d = X[:_MOST_ROWS], X.shape[1]
-    groups, alone = np.zeros(d, dtype=np.int64), np.arange(d)
-    ones = rows == 1.0
+    alone, ones = np.arange(d), rows == 1.0
     binary = np.flatnonzero((ones | (rows == 0.0)).all(axis=0))
     if len(rows) < _FEWEST_ROWS or len(binary) < 2:
         return alone
-    A = ones[:, binary].astype(np.float32)
-    excludes, counts = A.T @ A == 0.0, A.sum(axis=0)
-    # which columns each group excludes, and its ones
-    allowed, covered = np.zeros(excludes.shape, dtype=bool), np.zeros(len(binary))
-    for j in range(len(binary)):
-        room = np.where(allowed[:, j], covered, 0.0)
-        g = int(room.argmax()) if room.any() else j
-        allowed[g] = excludes[j] & (allowed[g] if covered[g] else True)
-        covered[g] += counts[j]
-        groups[binary[j]] = g
-    full = covered[groups[binary]] >= _COVERED * len(rows)
-    alone[binary[full]] = d + groups[binary[full]]
+    counts = ones[:, binary].sum(axis=0)
+    some = np.flatnonzero(counts)
+    if not len(some):
+        return alone
+    # the rows of a column, and those of a group, as bits
+    padded = np.zeros((_MOST_ROWS, len(some)), dtype=bool)
+    padded[: len(rows)] = ones[:, binary[some]]
+    bits = np.ascontiguousarray(np.packbits(padded.T, axis=1)).view(np.uint64)
+    taken, covered, n = np.zeros_like(bits), np.zeros(len(some)), 0
+    group, largest = np.zeros(len(some), np.int64), np.zeros(len(some), np.int64)
+    for j in range(len(some)):
+        excluded = ~(taken[:n] & bits[j]).any(axis=1)
+        room = np.where(excluded, covered[:n], 0.0)
+        g = group[j] = int(room.argmax()) if room.any() else n
+        n = max(n, g + 1)
+        taken[g] |= bits[j]
+        covered[g] += counts[some[j]]
+        largest[j] = covered[:n].argmax()
+    # a column without ones excludes all: it joins the group that was the largest before it
+    before = np.searchsorted(some, np.arange(len(binary)), side="right") - 1
+    groups = largest[before]
+    groups[some] = group
+    full = (before >= 0) & (covered[groups] >= _COVERED * len(rows))
+    alone[binary[full]] = d + groups[full]
     return np.asarray(np.unique(alone, return_inverse=True)[1])
 
 
