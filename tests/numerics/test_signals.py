@@ -31,8 +31,9 @@ def double(x):
 for k in range(40):
     # new types each time: a loop is compiled, or loaded
     x = np.zeros((1,) * (1 + k % 8), np.float64 if k % 2 else np.float32)
-    signal.setitimer(signal.ITIMER_REAL, 1e-4 * (1 + 3 * k))
     try:
+        # inside: on a busy machine the signal comes before the next line
+        signal.setitimer(signal.ITIMER_REAL, 1e-4 * (1 + 3 * k))
         while True:
             double(x)
     except KeyboardInterrupt:
