@@ -51,23 +51,23 @@ def cholesky_lower(C: np.ndarray) -> bool:
     Returns whether there is such an L. For a matrix in row order pass its transpose: then its upper
     triangle becomes Lᵀ.
     """
-    return _in_triangle("potrf", b"L", C)
+    return _in_lower_triangle("potrf", C)
 
 
-def _in_triangle(name: str, triangle: bytes, C: np.ndarray) -> bool:
-    """Whether LAPACK's routine succeeds in a triangle of C (n, n), in Fortran order, in place."""
+def _in_lower_triangle(name: str, C: np.ndarray) -> bool:
+    """Whether LAPACK's routine succeeds there in C (n, n), in Fortran order, in place."""
     if not (C.flags.f_contiguous and C.flags.writeable):
         raise ValueError(_NOT_A_PLACE)
     n, info = ctypes.c_int(len(C)), ctypes.c_int(0)
     routine = _function(name, C.dtype.char, 5)
-    routine(_ref(ctypes.c_char(triangle)), _ref(n), C.ctypes.data, _ref(n), _ref(info))
+    routine(_ref(ctypes.c_char(b"L")), _ref(n), C.ctypes.data, _ref(n), _ref(info))
     return info.value == 0
 
 
 def _invert(L: np.ndarray) -> None:
     """The lower triangle of L (n, n), a factor in Fortran order, becomes that of (L Lᵀ)⁻¹."""
     _invert_triangle(L, 0, len(L))
-    _in_triangle("lauum", b"L", L)
+    _in_lower_triangle("lauum", L)
 
 
 def _invert_triangle(L: np.ndarray, start: int, end: int) -> None:
@@ -138,8 +138,7 @@ _TILE = 32
 def cholesky_upper(R: np.ndarray) -> np.ndarray:
     """Upper C with R = Cᵀ C, in row order, from the upper triangle of R (m, m).
 
-    It is quickest for R in row order. Where rounding left R indefinite, a little is added to its
-    diagonal; NaN stay NaN.
+    Where rounding left R indefinite, a little is added to its diagonal; NaN stay NaN.
     """
     return finished(cholesky_in_steps(R))[0]
 
@@ -157,13 +156,13 @@ def cholesky_in_steps(
         if tries > failing:
             yield False
         if tries >= failing:
-            C = R.copy(order="C")
+            C = np.zeros(R.shape, R.dtype)
+            _copy_upper(R, C)
             if tries:
                 C.flat[:: len(R) + 1] += jitter
             if cholesky_lower(C.T) or not np.isfinite(jitter):
                 break
         jitter *= 10.0 if tries else 1.0
-    _clear_below(C)
     return C, tries
 
 
@@ -185,14 +184,6 @@ def inverse_in_place(A: np.ndarray) -> np.ndarray | None:
     _invert(A.T)
     _mirror(A)
     return A
-
-
-@jit
-def _clear_below(A):
-    """What is below the diagonal becomes 0."""
-    for i in range(len(A)):
-        for j in range(i):
-            A[i, j] = 0.0
 
 
 @jit
@@ -254,10 +245,8 @@ class BlockFactor:
 
     @classmethod
     def of(cls, R: np.ndarray) -> BlockFactor:
-        """The factor of R, from its upper triangle; where it fails, by :func:`cholesky_upper`."""
-        C = np.zeros(R.shape)
-        _copy_upper(R, C)
-        return cls(C if cholesky_lower(C.T) else cholesky_upper(R))
+        """The factor of R, by :func:`cholesky_upper`."""
+        return cls(cholesky_upper(R))
 
     def solve(self, B: np.ndarray) -> np.ndarray:
         """R⁻¹ B."""
