@@ -22,7 +22,7 @@ import numpy as np
 
 from benchmarks.streams import shuffled
 from onkel import OnlineKernelClassifier, OnlineKernelRegressor
-from onkel.datasets import load
+from onkel.datasets import info
 from onkel.learners.named import online_kernel
 from papers.rows import find_streams
 
@@ -45,8 +45,7 @@ def rows_of(name: str, folder: Path | None, n: int) -> Rows:
     found = {stream.name: stream for stream in find_streams(folder)} if folder else {}
     if name in found:
         return found[name].read(n)
-    task = load(name, scaling="none").task
-    return *shuffled(name, n, scaling="none", dtype="float32"), task
+    return *shuffled(name, n, scaling="none", dtype="float32"), info(name).task
 
 
 def run(rows: Rows, speed: str = "balanced", every: bool = False) -> tuple[float, float]:
