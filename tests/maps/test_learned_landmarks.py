@@ -161,6 +161,30 @@ def test_a_step_that_gains_little_is_the_last(monkeypatch):
     assert of_all - 3.0 < gained < of_all
 
 
+def test_the_first_step_from_widths_near_the_best_is_not_too_long(monkeypatch):
+    X, Y, weight = toy(256, outputs=1)
+    before = X[:230], Y[:230], weight[:230]
+    start = first_widths(*before, prior_mean(4), 40, np.arange(4))
+    of, values = (X, Y, weight, start, 40, np.arange(4)), []
+
+    def counted(*args):
+        of_these = objective(*args)
+        values.append(of_these[0])
+        return of_these
+
+    monkeypatch.setattr(first_widths_module, "objective", counted)
+    found = []
+    for near in (False, True):
+        values.clear()
+        first_widths(*of, near=near)
+        found.append((values[1] - values[0], values[-1], len(values)))
+    (worse, far_best, far), (little, near_best, near) = found
+    assert worse > 10.0
+    assert little < 0.1 * worse
+    assert near <= far
+    assert near_best < far_best + 0.02
+
+
 def test_the_memory_that_evaluations_share_changes_none():
     rows = [toy(n, outputs=1) for n in (40, 25, 40)]
     values = [objective(prior_mean(4), *each, np.arange(4)) for each in rows]

@@ -100,7 +100,8 @@ def best_widths(
     if not better(errors[best], errors[0], _STANDARD_ERRORS):
         return found
     apart = starts[best - 1][1]
-    fitted_on = yield from widths_in_steps(*of, candidates[best], MORE_STEPS, groups, apart, ENOUGH)
+    more = MORE_STEPS, groups, apart, ENOUGH, True
+    fitted_on = yield from widths_in_steps(*of, candidates[best], *more)
     error = yield from _judged(fitted_on, of, rows)
     return fitted_on if error.sum() < errors[best].sum() else candidates[best]
 

@@ -49,6 +49,9 @@ _LEAST_ERROR = 1e-12
 _LEAST_GAIN = 1e-4
 #: ... or at one that gains less than this of log p, where more is not worth its time
 ENOUGH = 0.1
+# L-BFGS-B knows no curvature before its first step. From widths that are near the best it goes so
+# many standard errors, which are about 1/√n; from others so far.
+_NEAR, _FAR = 3.0, 1.0
 # How many gradients a search usually takes beyond one a step, and the pauses in each gradient.
 _MORE_GRADIENTS, _PAUSES = 3, 3
 
@@ -62,6 +65,7 @@ def first_widths(
     groups: np.ndarray,
     apart: float = TOGETHER,
     enough: float = 0.0,
+    near: bool = False,
     pause: Callable[[], None] | None = None,
 ) -> np.ndarray:
     """The best (log w, log λ) for scaled rows X (n, d) and targets Y (n, C).
@@ -69,7 +73,8 @@ def first_widths(
     Up to ``steps`` steps of L-BFGS-B from ``start``; the prior variance of a column's own part is
     ``apart``/d. The columns of a group (:mod:`onkel.maps.landmarks.indicators`) count as one, and
     share their width. A step that gains less than ``enough`` of the objective is the last.
-    ``pause`` is called in each gradient.
+    ``near``: whether ``start`` was the best for most of the rows. ``pause`` is called in each
+    gradient.
     """
     sizes = np.bincount(groups)
     middle = prior_mean(len(sizes))
@@ -78,12 +83,14 @@ def first_widths(
     from scipy.optimize import minimize
 
     last: float | None = None
+    # the first step is that of a unit
+    unit = _NEAR / math.sqrt(len(X)) if near else _FAR
 
     def at(theta: np.ndarray) -> tuple[float, np.ndarray]:
         nonlocal last
-        found = objective(theta, X, Y, weight, groups, apart, pause)
-        last = found[0] if last is None else last
-        return found
+        value, slopes = objective(unit * theta, X, Y, weight, groups, apart, pause)
+        last = value if last is None else last
+        return value, unit * slopes
 
     def stop_if_enough(intermediate_result: Any) -> None:
         nonlocal last
@@ -92,16 +99,17 @@ def first_widths(
         if gain < enough:
             raise StopIteration
 
+    low, high = (middle - _RANGE) / unit, (middle + _RANGE) / unit
     found = minimize(
         at,
-        np.clip(of_groups, middle - _RANGE, middle + _RANGE),
+        np.clip(of_groups / unit, low, high),
         jac=True,
         method="L-BFGS-B",
         callback=stop_if_enough,
-        bounds=list(zip(middle - _RANGE, middle + _RANGE, strict=True)),
+        bounds=list(zip(low, high, strict=True)),
         options={"maxiter": steps, "ftol": _LEAST_GAIN},
     )
-    return of_columns(found.x, groups)
+    return of_columns(unit * found.x, groups)
 
 
 def of_columns(theta: np.ndarray, groups: np.ndarray) -> np.ndarray:
@@ -118,9 +126,10 @@ def widths_in_steps(
     groups: np.ndarray,
     apart: float = TOGETHER,
     enough: float = 0.0,
+    near: bool = False,
 ) -> Generator[bool, None, np.ndarray]:
     """As :func:`first_widths`, in about :func:`steps_of_widths` steps."""
-    of = X, Y, weight, start, steps, groups, apart, enough
+    of = X, Y, weight, start, steps, groups, apart, enough, near
     return paused(lambda pause: first_widths(*of, pause))
 
 

@@ -48,20 +48,21 @@ class TailCurves:
     @classmethod
     def in_steps(cls, X: np.ndarray) -> Generator[bool, None, TailCurves]:
         """The curves that rows X (n, d) need, in :data:`STEPS` steps."""
-        middle = np.median(X, axis=0)
-        yield True
-        away = X - middle
-        spread = np.abs(away).mean(axis=0)
-        yield True
         kurtosis = _kurtosis(X)
         yield True
-        with np.errstate(invalid="ignore", divide="ignore"):
-            U = np.arcsinh(away / spread)
-        drawn_in = _kurtosis(U)
-        yield True
         # comparisons with nan are false
-        heavy = (kurtosis > _HEAVY) & (drawn_in < _TAKEN_AWAY * kurtosis)
-        return cls(middle, np.where(heavy, spread, 0.0))
+        heavy = np.flatnonzero(kurtosis > _HEAVY)
+        middle, spread = np.zeros((2, X.shape[1]))
+        middle[heavy] = np.median(X[:, heavy], axis=0)
+        yield True
+        away = X[:, heavy] - middle[heavy]
+        scale = np.abs(away).mean(axis=0)
+        yield True
+        with np.errstate(invalid="ignore", divide="ignore"):
+            drawn_in = _kurtosis(np.arcsinh(away / scale))
+        yield True
+        spread[heavy] = np.where(drawn_in < _TAKEN_AWAY * kurtosis[heavy], scale, 0.0)
+        return cls(middle, spread)
 
     def __call__(self, X: np.ndarray) -> np.ndarray:
         """Rows X (n, d) with the heavy columns compressed; X itself where there are none."""
