@@ -189,6 +189,15 @@ def test_a_challenger_that_loses_over_half_of_its_rows_is_not_better():
     assert compared(*[loses] * 14, *[gains] * 16).better(worth=0.1)
 
 
+def test_one_burst_of_losses_proves_no_challenger_better():
+    burst, same = equal_losses(8.0, 0.0), equal_losses(1.0, 1.0)
+    steady = equal_losses(2.0, 1.0)
+    assert compared(*[steady] * 8).better(worth=0.1)
+    assert not compared(*[same] * 7, burst).better(worth=0.1)
+    # as much as seven bursts of eight is no chance
+    assert compared(same, *[burst] * 7).better(worth=0.1)
+
+
 def filled(loss):
     return np.full(BIN_ROWS, float(loss))
 

@@ -31,8 +31,11 @@ _RECENT = (1, 2, 4, 8, 16, 32)
 _ALARM, _MORE, _MOST = 5.0, 2.5, 15.0
 # A single loss is capped at so many times the mean so far: an outlier is no change.
 _LARGEST = 25.0
-# A challenger is better if it gains so many standard errors over its last bins.
+# A challenger is better if it gains so many standard errors over its last bins, as if rows were
+# independent. Losses come in bursts, so from _FEWEST_SPREAD bins on it must also gain so many
+# standard errors of the bins' means.
 _BETTER, _COMPARED_BINS, _FEWEST_COMPARED = 4.0, 8, 2
+_BETTER_IN_BINS, _FEWEST_SPREAD = 2.0, 4
 # A change by less than this share of the usual loss is none.
 _WORTH = 0.1
 # Sums of squares of larger losses are not finite. Losses above it count as equal.
@@ -167,14 +170,19 @@ class Comparison(Stateful):
     def better(self, worth: float) -> bool:
         """Whether the challenger gains ``worth``, and 4 standard errors, over the last 8 bins.
 
-        It must not lose over the second half of its rows: one that is no better for thousands of
-        rows looks better at one of so many bins by chance.
+        It must also gain two standard errors of the bins' means, so that one burst of losses is no
+        proof. And it must not lose over the second half of its rows: one that is no better for
+        thousands of rows looks better at one of so many bins by chance.
         """
         n, bins = len(self.bins), self.bins[-_COMPARED_BINS:]
         if n < _FEWEST_COMPARED or self.bins[-max(n // 2, _COMPARED_BINS) :, 0].sum() <= 0.0:
             return False
         mean, error = _mean_and_error(bins)
-        return bool(mean > max(_BETTER * math.sqrt(error), worth))
+        least = max(_BETTER * math.sqrt(error), worth)
+        if len(bins) >= _FEWEST_SPREAD:
+            spread = float(bins[:, 0].std(ddof=1)) / BIN_ROWS
+            least = max(least, _BETTER_IN_BINS * spread / math.sqrt(len(bins)))
+        return mean > least
 
     def too_long(self) -> bool:
         """Whether the challenger has had its ``PATIENCE`` rows."""
