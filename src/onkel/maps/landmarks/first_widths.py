@@ -51,7 +51,7 @@ _LEAST_GAIN = 1e-4
 ENOUGH = 0.1
 # L-BFGS-B knows no curvature before its first step. From widths that are near the best it goes so
 # many standard errors, which are about 1/√n; from others so far.
-_NEAR, _FAR = 3.0, 1.0
+_NEAR, _FAR = 2.5, 1.0
 # How many gradients a search usually takes beyond one a step, and the pauses in each gradient.
 _MORE_GRADIENTS, _PAUSES = 3, 3
 
