@@ -99,11 +99,10 @@ def best_widths(
     best = int(np.argmin([error.sum() for error in errors]))
     if not better(errors[best], errors[0], _STANDARD_ERRORS):
         return found
-    apart = starts[best - 1][1]
-    more = MORE_STEPS, groups, apart, ENOUGH, True
-    fitted_on = yield from widths_in_steps(*of, candidates[best], *more)
+    start, apart = candidates[best], starts[best - 1][1]
+    fitted_on = yield from widths_in_steps(*of, start, MORE_STEPS, groups, apart, ENOUGH, True)
     error = yield from _judged(fitted_on, of, rows)
-    return fitted_on if error.sum() < errors[best].sum() else candidates[best]
+    return fitted_on if error.sum() < errors[best].sum() else start
 
 
 def _judged(theta: np.ndarray, of: _Rows, rows: _Rows) -> Generator[bool, None, np.ndarray]:

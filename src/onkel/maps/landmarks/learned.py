@@ -252,8 +252,9 @@ class LearnedLandmarks(FitSchedule):
         if self._learns_widths(due):
             few, start = slice(0, FEW_ROWS), np.append(at.log_width, at.log_ridge)
             steps = self._steps_for_widths(len(X), due)
-            how = groups, TOGETHER, ENOUGH if steps < FEW_STEPS else 0.0, self._taught
-            of = units(X[few]), V[few], weight[few], start, steps, *how
+            enough, near = ENOUGH if steps < FEW_STEPS else 0.0, self._taught
+            rows = units(X[few]), V[few], weight[few]
+            of = *rows, start, steps, groups, TOGETHER, enough, near
             # in steps, where the fit is made ahead
             whole = self.rows_of_fit(due) == due
             found = first_widths(*of) if whole else (yield from widths_in_steps(*of))
