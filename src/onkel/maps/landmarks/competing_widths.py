@@ -100,7 +100,8 @@ def best_widths(
     if not better(errors[best], errors[0], _STANDARD_ERRORS):
         return found
     start, apart = candidates[best], starts[best - 1][1]
-    fitted_on = yield from widths_in_steps(*of, start, MORE_STEPS, groups, apart, ENOUGH, True)
+    more = widths_in_steps(*of, start, MORE_STEPS, groups, apart, ENOUGH, near=True)
+    fitted_on = yield from more
     error = yield from _judged(fitted_on, of, rows)
     return fitted_on if error.sum() < errors[best].sum() else start
 

@@ -83,12 +83,12 @@ def first_widths(
     from scipy.optimize import minimize
 
     last: float | None = None
-    # the first step is that of a unit
+    # L-BFGS-B's first step is 1 long, so θ is asked for in these units
     unit = _NEAR / math.sqrt(len(X)) if near else _FAR
 
-    def at(theta: np.ndarray) -> tuple[float, np.ndarray]:
+    def at(in_units: np.ndarray) -> tuple[float, np.ndarray]:
         nonlocal last
-        value, slopes = objective(unit * theta, X, Y, weight, groups, apart, pause)
+        value, slopes = objective(unit * in_units, X, Y, weight, groups, apart, pause)
         last = value if last is None else last
         return value, unit * slopes
 

@@ -45,7 +45,8 @@ def fit_widths(
     if len(X) < CHOICE_ROWS:
         best = yield from best_widths(*of, found, FEW_ROWS, groups)
     if best is found:
-        best = yield from widths_in_steps(*of, found, _STEPS, groups, TOGETHER, ENOUGH, True)
+        more = widths_in_steps(*of, found, _STEPS, groups, TOGETHER, ENOUGH, near=True)
+        best = yield from more
     return FittedLandmarks(units, Landmarks(at.S, best[:-1], best[-1]))
 
 
