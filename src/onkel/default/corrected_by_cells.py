@@ -31,6 +31,7 @@ import numpy as np
 from onkel.annotations import Matrix
 from onkel.default.bins import PairBins
 from onkel.default.cells import PairCells, learn_in_stages
+from onkel.default.cells_anew import CellsAnew
 from onkel.default.early_trees import GROWTHS, FirstRows, Growth, n_early_trees
 from onkel.default.held_out import HeldOut
 from onkel.default.linear_part import MOST, LinearPart
@@ -110,6 +111,8 @@ class CorrectedModel(ExplicitModel):
         #: None before they are grown, and where those of the last fit do not help
         self.trees: TreePart | None = None
         self.growth: Growth = Growth(self.n_growths)
+        #: of the copy that learns over a new fit of the map
+        self.cells_anew: CellsAnew | None = None
 
     # ---- learning ------------------------------------------------------------------------------
 
@@ -217,8 +220,8 @@ class CorrectedModel(ExplicitModel):
         """Choose columns and bins anew, and learn the rows kept again.
 
         Columns are chosen by what they say about the targets, because the residuals of so few rows
-        are mostly noise. When the map is fitted anew later, the cells go on as they are: what they
-        learned from the residuals of the former fit was measured to be worth keeping.
+        are mostly noise. When the map is fitted anew before all these rows have come, the cells go
+        on as they are.
         """
         assert self.choice is not None
         X, y, weight = self.choice.rows()
@@ -262,6 +265,22 @@ class CorrectedModel(ExplicitModel):
             self.linear = LinearPart.begun(X, self.n_outputs, self._forgetting[0])
             Y = targets_of(y, self.n_outputs)
             self.linear.learn(X, Y, Y - R, weight)
+
+    # ---- cells after a fit ---------------------------------------------------------------------
+
+    def corrections_anew(self) -> CellsAnew | None:
+        """Cells s₀ that learn what f leaves, once their columns are chosen."""
+        if len(self.stages) < _LATE or not len(self.stages[0].bins.pairs):
+            return None
+        assert self.training is not None
+        self.cells_anew = CellsAnew(self.stages[0], self.training, self.n_outputs)
+        return self.cells_anew
+
+    def _go_on_as(self, new: Self) -> None:
+        super()._go_on_as(new)
+        cells = None if new.cells_anew is None else new.cells_anew.cells
+        if cells is not None:
+            self.stages[0] = cells
 
     # ---- the last fit --------------------------------------------------------------------------
 
@@ -414,6 +433,12 @@ class CorrectedModel(ExplicitModel):
 
 
 class WithoutEarlyTrees(CorrectedModel):
-    """A :class:`CorrectedModel` for what another one leaves, which has trees of the same rows."""
+    """A :class:`CorrectedModel` for what another one leaves, which has trees of the same rows.
+
+    Its cells hardly matter, so they go on as they are after a fit.
+    """
 
     n_growths: ClassVar[int] = 0
+
+    def corrections_anew(self) -> None:
+        return None

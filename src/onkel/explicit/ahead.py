@@ -10,12 +10,15 @@ The replay learns rows that have been predicted already. Least squares predicts 
 before it, which takes most of its time. A replay needs no predictions, so rows are summed,
 and the matrix is factored once. The noise is the same up to rounding: the minimum of
 J = Σ w (y - zᵀu)² + uᵀ K₀ u grows with each row by e²/(1 + zᵀ P z), and it equals Σ w y² - bᵀ u.
+
+What corrects f has learned what the former fit left. It may learn anew what the new one leaves of
+the same rows, in the same steps.
 """
 
 from __future__ import annotations
 
-from collections.abc import Generator
-from typing import Any, Self
+from collections.abc import Generator, Iterator
+from typing import Any, Protocol, Self
 
 import numpy as np
 
@@ -28,8 +31,9 @@ from onkel.numerics.threads import one_blas_thread
 
 #: rows of a replay that are learned at once
 REPLAYED = 256
-# The share of the fit in all of the work; the rest is the replay.
-_OF_FIT = 0.87
+# The share of the fit in all of the work, and the share with its rows learned again. Those that
+# follow are a few, but some time must be left for them.
+_OF_FIT, _OF_FIRST = 0.87, 0.98
 
 
 class Ahead:
@@ -88,22 +92,45 @@ def _refit(model: Any, rows: int, due: int | None) -> Generator[float, None, Any
         return new
     yield _OF_FIT
     n = rows if due is None else due
-    replay, start = new.replay(), 0
+    while not (yield from _replayed(model, new, rows, n)):
+        # a class has come, and codes are others: sums over rows begin again
+        new.begin_anew(model.n_outputs)
+    return new
+
+
+def _replayed(model: Any, new: Any, rows: int, n: int) -> Generator[float, None, bool]:
+    """Let ``new`` learn the first n rows, as they come; False if a class has come meanwhile.
+
+    What corrects f learns anew what f leaves of the ``rows`` of the fit; then of those that follow,
+    before f learns them.
+    """
+    replay, start, done = new.replay(), 0, 0
+    anew = new.corrections_anew() if rows < n else None
+    work = rows if anew is None else rows + anew.work(rows)
     while start < n:
-        end = min(start + REPLAYED, n)
+        end = min(start + REPLAYED, rows if start < rows else n)
         if model.warmup.count < end:
             # wait until the rows have come
             yield 1.0
         if new.n_outputs < model.n_outputs:
-            # a class has come, and codes are others: sums over rows begin again
-            new.begin_anew(model.n_outputs)
-            replay, start = new.replay(), 0
-            continue
-        replay.learn(*(part[start:end] for part in model.warmup.rows()))
+            return False
+        some = tuple(part[start:end] for part in model.warmup.rows())
+        if anew is not None and start >= rows:
+            anew.learn(*some)
+        replay.learn(*some)
+        if end > rows:
+            yield _OF_FIRST + (1.0 - _OF_FIRST) * (end - rows) / (n - rows)
+        else:
+            done += end - start
+            yield _OF_FIT + (_OF_FIRST - _OF_FIT) * done / work
+        if anew is not None and end == rows:
+            replay.finish()
+            for learned in anew.learn_first(*(part[:rows] for part in model.warmup.rows())):
+                done += learned
+                yield _OF_FIT + (_OF_FIRST - _OF_FIT) * done / work
         start = end
-        yield _OF_FIT + (1.0 - _OF_FIT) * end / n
     replay.finish()
-    return new
+    return True
 
 
 def fitted_last(model: Any) -> Any:
@@ -120,6 +147,22 @@ def _scaled(fit: Generator[float, None, Any]) -> Generator[float, None, Any]:
         except StopIteration as end:
             return end.value
         yield _OF_FIT * share
+
+
+class CorrectionsAnew(Protocol):
+    """What corrects f and learns anew what it leaves."""
+
+    def work(self, n: int) -> int:
+        """About how much work it is to learn n rows: that of a replay of so many."""
+        ...
+
+    def learn_first(self, X: np.ndarray, y: np.ndarray, weight: np.ndarray) -> Iterator[int]:
+        """Learn what f leaves of all rows that it has learned; yields how many are done."""
+        ...
+
+    def learn(self, X: np.ndarray, y: np.ndarray, weight: np.ndarray) -> None:
+        """Learn what f leaves of rows that it has not learned."""
+        ...
 
 
 class Replay:

@@ -11,7 +11,7 @@ import numpy as np
 
 from onkel.annotations import Matrix
 from onkel.errors import MergeError
-from onkel.explicit.ahead import REPLAYED, Ahead, Replay, fitted_last
+from onkel.explicit.ahead import REPLAYED, Ahead, CorrectionsAnew, Replay, fitted_last
 from onkel.explicit.changing_maps import training_loop_for
 from onkel.explicit.loop import learn_one_or_undo, weigh_row
 from onkel.explicit.training_loop import TrainingLoop
@@ -280,14 +280,17 @@ class ExplicitModel(Model):
         if ahead is None or ahead.due != due:
             ahead = Ahead.of_fit(self, rows, due)
         with working(self._fit_of(due)):
-            new = ahead.finish()
+            self._go_on_as(ahead.finish())
+        if self.warmup.complete:
+            self.warmup = None
+
+    def _go_on_as(self, new: Self) -> None:
+        """Take over the map of ``new``, and what it has learned over it."""
         if new.training is not None:
             self.training = new.training
         elif self.training is not None:
             self.training.map = new.map
         self.map = new.map
-        if self.warmup.complete:
-            self.warmup = None
 
     def fits_last(self) -> bool:
         """Whether :meth:`consolidate` fits the map to the rows kept."""
@@ -333,6 +336,10 @@ class ExplicitModel(Model):
     def penalty(self) -> np.ndarray:
         """ridge·K₀ (m, m) of exact rules over the map as it is."""
         return np.asarray(self.map.prior()) * ExactScalars.of(self.par).ridge
+
+    def corrections_anew(self) -> CorrectionsAnew | None:
+        """What corrects f and learns anew what f leaves, over the map as it is now."""
+        return None
 
     def replay(self) -> Replay:
         """Takes rows that have been predicted already."""
