@@ -1,0 +1,170 @@
+"""After a search cells learn anew what the new fit leaves; the next rows choose the epochs."""
+
+from __future__ import annotations
+
+import copy
+
+import numpy as np
+import pytest
+
+from onkel import OnlineKernelClassifier, OnlineKernelRegressor
+from onkel.default.bins import PairBins
+from onkel.default.cells import PairCells
+from onkel.default.cells_anew import CellsAnew
+from onkel.default.corrected_by_cells import CorrectedModel
+from onkel.learners import KernelRLSRegressor
+from onkel.rules.second_order import ExactScalars
+
+pytestmark = pytest.mark.compiled
+
+
+def model_of(X, y, weight, m=60):
+    """A model over ``m`` landmarks that has learned these rows."""
+    learner = KernelRLSRegressor(n_components=m, gamma=0.3, n_warmup=m)
+    model = learner.partial_fit(X[:m], y[:m]).model_
+    model._reset()
+    model._learn_in_order(X, y, weight, np.zeros((len(y), 1)))
+    return model
+
+
+def pairs(n, seed=0, d=5, values=6):
+    """Numbers that every pair of columns says a little about, and which rows are alike in none."""
+    X = np.random.default_rng(seed).integers(0, values, (n, d)).astype(float)
+    said = np.random.default_rng(7).standard_normal((d, d, values, values))
+    y = sum(
+        said[i, j, X[:, i].astype(int), X[:, j].astype(int)] for j in range(d) for i in range(j)
+    )
+    return X, y + 0.3 * np.random.default_rng(seed + 1).standard_normal(n)
+
+
+def begun(X, y, weight):
+    """Cells that learn anew, and what they learn from."""
+    model, bins = model_of(X, y, weight), PairBins.of(X, y[:, None], 2000)
+    return CellsAnew(PairCells(bins, 1), model.training, 1), model, bins
+
+
+@pytest.mark.parametrize("n", [1000, 4000])
+def test_they_learn_residuals_as_if_each_row_were_left_out(n):
+    X, y = pairs(n)
+    weight = np.random.default_rng(3).random(n) + 0.5
+    anew, model, bins = begun(X, y, weight)
+    assert sum(anew.learn_first(X, y, weight)) == (n if n == 1000 else 3 * n)
+    Z = np.asarray(model.training.features(X), dtype=np.float64)
+    H = (Z.T * weight) @ Z + ExactScalars.of(model.par).ridge * np.eye(Z.shape[1])
+    own = weight * np.einsum("ij,ij->i", Z @ np.linalg.inv(H), Z)
+    left = y - Z @ np.linalg.solve(H, Z.T @ (weight * y))
+    R = (left / (1.0 - own[:: max(n // 128, 1)].mean()))[:, None]
+    once = PairCells(bins, 1)
+    once.learn(X, R, weight)
+    np.testing.assert_allclose(anew._once.W, once.W, rtol=1e-6, atol=1e-9)
+    assert 0.005 < own.mean() < 0.1
+    assert once.left < 0.9
+    if n == 1000:
+        # a 32nd of so few rows could not choose
+        assert anew._often is None
+        return
+    often, variances = copy.deepcopy(once), once.V.copy()
+    for _ in range(2):
+        often.V[:] = often.first
+        often.learn(X, R, weight)
+    np.testing.assert_allclose(anew._often.W, often.W, rtol=1e-6, atol=1e-9)
+    np.testing.assert_allclose(anew._often.V, variances, rtol=1e-9)
+    np.testing.assert_allclose(anew._often.sums, once.sums, rtol=1e-6)
+
+
+def test_rows_that_follow_choose_several_epochs_where_cells_matter_together():
+    X, y = pairs(4000)
+    weight, (more, then) = np.ones(4000), pairs(3000, seed=10)
+    anew, model, _ = begun(X, y, weight)
+    list(anew.learn_first(X, y, weight))
+    anew.learn(more[:128], then[:128], np.ones(128))
+    assert anew.cells is anew._often
+    left = then[128:] - model.scores(more[128:])[:, 0]
+    once, often = (
+        np.mean((left - cells.scores(more[128:])[:, 0]) ** 2) for cells in (anew._once, anew._often)
+    )
+    assert often < 0.7 * once
+
+
+def test_one_epoch_where_more_would_only_fit_these_rows():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((4200, 8))
+    y = 0.6 * (X[:, 0] > 0.4) + rng.standard_normal(4200)
+    weight = np.ones(4200)
+    anew, *_ = begun(X[:4000], y[:4000], weight[:4000])
+    list(anew.learn_first(X[:4000], y[:4000], weight[:4000]))
+    anew.learn(X[4000:], y[4000:], weight[4000:])
+    assert anew._often is None or anew.cells is not anew._often
+
+
+def test_the_former_go_on_where_cells_say_nothing():
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((2000, 4)), rng.standard_normal(2000)
+    anew, *_ = begun(X, y, np.ones(2000))
+    list(anew.learn_first(X, y, np.ones(2000)))
+    assert anew.cells is None
+
+
+@pytest.mark.parametrize(("n", "m"), [(100, 80), (2000, 20)])
+def test_too_few_rows_or_too_many_residuals_are_not_learned(n, m):
+    X, y = pairs(n)
+    weight = np.ones(n)
+    cells = PairCells(PairBins.of(X[:500], y[:500, None], 500), 1)
+    anew = CellsAnew(cells, model_of(X, y, weight, m).training, 1)
+    assert list(anew.learn_first(X, y, weight)) == []
+    anew.learn(X[:64], y[:64], weight[:64])
+    assert anew.cells is None
+
+
+# ---- in the model --------------------------------------------------------------------------------
+
+
+def rows(n=5000):
+    """A search gains much here, and cells of pairs gain beside it."""
+    X, y = pairs(n, d=3)
+    rng = np.random.default_rng(5)
+    wide, here = rng.standard_normal((n, 3)), np.arange(n) % 2 == 0
+    wide[:, 0] += np.where(here, 6.0, -6.0)
+    y = 0.4 * y + np.sin(4.0 * np.where(here, wide[:, 1], wide[:, 2]))
+    return np.column_stack([wide, X]), y
+
+
+def learner():
+    return OnlineKernelRegressor(n_components=100, memory=False)
+
+
+@pytest.mark.slow
+def test_a_stream_is_predicted_better_after_a_search(monkeypatch):
+    X, y = rows()
+    later = slice(4096, None)
+    anew = learner().predict_then_learn(X, y)
+    monkeypatch.setattr(CorrectedModel, "corrections_anew", lambda self: None)
+    former = learner().predict_then_learn(X, y)
+    np.testing.assert_array_equal(anew[:2048], former[:2048])
+    assert np.mean((anew - y)[later] ** 2) < 0.97 * np.mean((former - y)[later] ** 2)
+
+
+@pytest.mark.slow
+def test_blocks_and_a_copy_amid_the_work_change_nothing():
+    X, y = rows(4300)
+    whole = learner().partial_fit(X, y)
+    model = learner().partial_fit(X[:4000], y[:4000])
+    for start in range(4000, 4050, 5):
+        model.partial_fit(X[start : start + 5], y[start : start + 5])
+    model = copy.deepcopy(model).partial_fit(X[4050:4200], y[4050:4200])
+    model.partial_fit(X[4200:], y[4200:])
+    np.testing.assert_allclose(model.predict(X), whole.predict(X), rtol=1e-7, atol=1e-9)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("at", [2040, 2047])
+def test_a_class_that_comes_amid_the_work(at):
+    X, y = rows(2300)
+    y = (y > 0.0).astype(int)
+    y[at] = 2
+    model = OnlineKernelClassifier(n_components=100, memory=False)
+    whole = copy.deepcopy(model).partial_fit(X, y)
+    for start in range(0, len(y), 100):
+        model.partial_fit(X[start : start + 100], y[start : start + 100])
+    assert model.model_.current.stages[0].W.shape[1] == 3
+    np.testing.assert_allclose(model.predict_proba(X), whole.predict_proba(X), rtol=1e-6, atol=1e-8)
