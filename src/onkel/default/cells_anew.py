@@ -37,9 +37,11 @@ _MOST_OWN = 0.99
 _ROWS_A_LANDMARK, _MOST_NUMBERS = 1.5, 4
 # Cells that leave more than this share of the squared residuals hardly matter: the former go on.
 _MOST_LEFT = 0.97
+# Those that leave more than this one after half of the rows are given up.
+_NOTHING = 0.999
 # Further epochs, from so many rows on: a 32nd of them follows. They must be better by so many
 # standard errors.
-_EPOCHS, _FEWEST_ROWS, _DOUBT = 2, 3968, 2.0
+_EPOCHS, _FEWEST_ROWS, _DOUBT = 2, 7936, 2.0
 
 
 class CellsAnew:
@@ -76,6 +78,9 @@ class CellsAnew:
         for some in _blocks(n):
             R[some] = times * self._residuals(X[some], y[some])
             self._once.learn(X[some], R[some], weight[some])
+            if some.stop >= n // 2 and self._once.left > _NOTHING:
+                self._learns = False
+                return
             yield len(X[some])
         if n < _FEWEST_ROWS or self._once.left > _MOST_LEFT:
             return
