@@ -11,16 +11,14 @@ are shuffled, and the figures are means over so many orders of theirs.
 
 from __future__ import annotations
 
-from benchmarks.timing import head, line, one_core  # first: it sets the threads
+from benchmarks.timing import head, line  # first: it sets the threads
 
 # isort: split
-import argparse
-from pathlib import Path
 from unittest.mock import patch
 
 import numpy as np
 
-from benchmarks.earned import Rows, rows_of, run
+from benchmarks.earned import Rows, arguments_of, rows_of, run
 from onkel.default import cells_anew
 from onkel.default.corrected_by_cells import CorrectedModel
 from papers.rows import find_streams
@@ -44,13 +42,7 @@ def in_order(rows: Rows, seed: int) -> Rows:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=str(__doc__).splitlines()[0])
-    parser.add_argument("names", nargs="*")
-    parser.add_argument("--streams", type=Path)
-    parser.add_argument("--rows", type=int, default=125_000)
-    parser.add_argument("--orders", type=int, default=3)
-    options = parser.parse_args()
-    one_core()
+    options = arguments_of(__doc__, rows=125_000, orders=3)
     recorded = [stream.name for stream in find_streams(options.streams)] if options.streams else []
     titles = "former cells", "one epoch", "default", "rows/s: former", "default"
     head("data", "rows", *titles)

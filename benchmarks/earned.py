@@ -66,12 +66,13 @@ def run(rows: Rows, speed: str = "balanced", every: bool = False) -> tuple[float
     return float(error), len(y) / seconds
 
 
-def arguments_of(doc: str | None, rows: int) -> argparse.Namespace:
-    """Names of data sets or recorded streams, their folder, and rows of each; on one core."""
+def arguments_of(doc: str | None, **numbers: int) -> argparse.Namespace:
+    """Names of data sets or recorded streams, their folder, and ``numbers``; on one core."""
     parser = argparse.ArgumentParser(description=str(doc).splitlines()[0])
     parser.add_argument("names", nargs="*")
     parser.add_argument("--streams", type=Path)
-    parser.add_argument("--rows", type=int, default=rows)
+    for name, value in numbers.items():
+        parser.add_argument(f"--{name}", type=int, default=value)
     options = parser.parse_args()
     one_core()
     return options

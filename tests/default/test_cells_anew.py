@@ -40,7 +40,7 @@ def pairs(n, seed=0, d=5, values=6):
 def begun(X, y, weight):
     """Cells that learn anew, and what they learn from."""
     model, bins = model_of(X, y, weight), PairBins.of(X, y[:, None], 2000)
-    return CellsAnew(PairCells(bins, 1), model.training, 1), model, bins
+    return CellsAnew(PairCells(bins, 1), model.training), model, bins
 
 
 @pytest.mark.parametrize("n", [1000, 8000])
@@ -112,7 +112,7 @@ def test_too_few_rows_or_too_many_residuals_are_not_learned(n, m):
     X, y = pairs(n)
     weight = np.ones(n)
     cells = PairCells(PairBins.of(X[:500], y[:500, None], 500), 1)
-    anew = CellsAnew(cells, model_of(X, y, weight, m).training, 1)
+    anew = CellsAnew(cells, model_of(X, y, weight, m).training)
     assert list(anew.learn_first(X, y, weight)) == []
     anew.learn(X[:64], y[:64], weight[:64])
     assert anew.cells is None

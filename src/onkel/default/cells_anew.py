@@ -25,13 +25,11 @@ from collections.abc import Iterator
 import numpy as np
 
 from onkel.default.cells import PairCells
-from onkel.explicit.training_loop import TrainingLoop
+from onkel.explicit.training_loop import MOST_OWN, TrainingLoop
 from onkel.numerics.arrays import targets_of
 
 # Rows that are learned at once, and from which the mean of h comes.
 _TOGETHER, _SAMPLED = 512, 128
-# A row that alone determines its prediction counts as if others did, too, a little.
-_MOST_OWN = 0.99
 # Rows are at least so many times B (landmarks), and residuals at most so many times B² numbers:
 # not those of very many classes.
 _ROWS_A_LANDMARK, _MOST_NUMBERS = 1.5, 4
@@ -47,7 +45,8 @@ _EPOCHS, _FEWEST_ROWS, _DOUBT = 2, 7936, 2.0
 class CellsAnew:
     """Cells in the bins of ``others`` that learn what f leaves: f is that of ``training``."""
 
-    def __init__(self, others: PairCells, training: TrainingLoop, n_outputs: int) -> None:
+    def __init__(self, others: PairCells, training: TrainingLoop) -> None:
+        n_outputs = training.weights.shape[0]
         self._once: PairCells = PairCells(others.bins, n_outputs, others.forgetting)
         #: None without further epochs
         self._often: PairCells | None = None
@@ -73,7 +72,9 @@ class CellsAnew:
         self._learns = n >= _ROWS_A_LANDMARK * m and n * n_outputs <= _MOST_NUMBERS * m**2
         if not self._learns:
             return
-        times = 1.0 / (1.0 - min(self._own(X, weight), _MOST_OWN))
+        some = slice(None, None, max(n // _SAMPLED, 1))
+        own = float(self._training.own_shares(X[some], weight[some]).mean())
+        times = 1.0 / (1.0 - min(own, MOST_OWN))
         R = np.empty((n, n_outputs))
         for some in _blocks(n):
             R[some] = times * self._residuals(X[some], y[some])
@@ -110,13 +111,6 @@ class CellsAnew:
     def _residuals(self, X: np.ndarray, y: np.ndarray) -> np.ndarray:
         P = self._training.features(X) @ self._training.coef.T
         return np.asarray(targets_of(y, len(P.T)) - P)
-
-    def _own(self, X: np.ndarray, weight: np.ndarray) -> float:
-        """The mean of h."""
-        matrix = self._training.weights.matrix
-        assert matrix is not None
-        some = slice(None, None, max(len(X) // _SAMPLED, 1))
-        return float((weight[some] * matrix.leverage(self._training.features(X[some]))).mean())
 
 
 def _blocks(n: int) -> Iterator[slice]:

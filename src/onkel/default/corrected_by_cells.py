@@ -273,7 +273,7 @@ class CorrectedModel(ExplicitModel):
         if len(self.stages) < _LATE or not len(self.stages[0].bins.pairs):
             return None
         assert self.training is not None
-        self.cells_anew = CellsAnew(self.stages[0], self.training, self.n_outputs)
+        self.cells_anew = CellsAnew(self.stages[0], self.training)
         return self.cells_anew
 
     def _go_on_as(self, new: Self) -> None:

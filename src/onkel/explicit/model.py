@@ -14,7 +14,7 @@ from onkel.errors import MergeError
 from onkel.explicit.ahead import REPLAYED, Ahead, CorrectionsAnew, Replay, fitted_last
 from onkel.explicit.changing_maps import training_loop_for
 from onkel.explicit.loop import learn_one_or_undo, weigh_row
-from onkel.explicit.training_loop import TrainingLoop
+from onkel.explicit.training_loop import MOST_OWN, TrainingLoop
 from onkel.explicit.weights import Weights
 from onkel.fields import Fields, Sizes, State, Whole, require
 from onkel.losses import Loss
@@ -28,9 +28,6 @@ from onkel.numerics.threads import one_blas_thread
 from onkel.rules.base import Rule, T
 from onkel.rules.second_order import ExactScalars
 from onkel.state import Part
-
-# A row that alone determines its prediction counts as if others did, too, a little.
-_MOST_OWN = 0.99
 
 
 class ExplicitModel(Model):
@@ -416,11 +413,8 @@ class ExplicitModel(Model):
         By least squares that is R/(1 - h), with h = w zᵀ P z for a row of weight w.
         """
         assert self.training is not None
-        assert self.weights.matrix is not None
-        own = np.empty(len(X))
-        for a, b in self.training.sub_blocks(len(X)):
-            own[a:b] = self.weights.matrix.leverage(self.training.features(X[a:b]))
-        return R / (1.0 - np.minimum(weight * own, _MOST_OWN))[:, None]
+        own = self.training.own_shares(X, weight)
+        return R / (1.0 - np.minimum(own, MOST_OWN))[:, None]
 
     # ---- learning ------------------------------------------------------------------------------
 

@@ -26,6 +26,8 @@ from onkel.state import Part, Stateful
 # The features of a sub-block are to stay in a core's second-level cache while its rows are learned.
 _CACHE_BYTES = 1 << 20
 _MOST_ROWS, _FEWEST_ROWS = 512, 16
+#: a row that alone determines its prediction counts as if others did, too, a little
+MOST_OWN = 0.99
 
 
 class TrainingLoop(Stateful):
@@ -136,6 +138,14 @@ class TrainingLoop(Stateful):
         """Features (n, m) of rows X, in a scratch array."""
         shape = (X.shape[0], self.weights.shape[1])
         return self.map.features(X, scratch("features", shape, self.map.dtype_))
+
+    def own_shares(self, X: Matrix, weight: np.ndarray) -> np.ndarray:
+        """w zᵀ P z (n,) of learned rows of least squares: what each says to its own prediction."""
+        matrix, own = self.weights.matrix, np.empty(X.shape[0])
+        assert matrix is not None
+        for a, b in self.sub_blocks(X.shape[0]):
+            own[a:b] = matrix.leverage(self.features(X[a:b]))
+        return weight * own
 
     def row_features(self, X: np.ndarray) -> np.ndarray | None:
         """Features (1, m) of one row by a compiled function; None where the map has none."""
