@@ -7,8 +7,7 @@ import copy
 import numpy as np
 import pytest
 
-from onkel.default.cells import residuals_with_class
-from onkel.default.residuals import Residuals
+from onkel.default.residuals import Residuals, residuals_with_class
 
 
 @pytest.mark.parametrize("seed", range(20))
