@@ -37,9 +37,9 @@ def sklearn_stream(transformer, X, y, batch=MINI_BATCH, predict=False):
     return mistakes / len(y)
 
 
-def numpy_fogd(X, y, D=400):
+def numpy_fogd(X, y):
     """FOGD as a plain NumPy loop: a yardstick for the speed of the machine."""
-    rng = np.random.default_rng(0)
+    rng, D = np.random.default_rng(0), 400
     U = rng.standard_normal((X.shape[1], D)).astype(np.float32) * np.float32(np.sqrt(2 * GAMMA))
     w = np.zeros(2 * D, np.float32)
     step = np.float32(0.5 / D)

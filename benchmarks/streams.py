@@ -14,10 +14,10 @@ from papers.rows import order
 BLOCK = 4096
 
 
-def nonlinear(n: int, d: int = 22, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
-    """n rows of d standard normal columns (float32) and a nonlinear noisy label in {0, 1}."""
+def nonlinear(n: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    """n rows of 22 standard normal columns (float32) and a nonlinear noisy label in {0, 1}."""
     rng = np.random.default_rng(seed)
-    X = rng.standard_normal((n, d), dtype=np.float32)
+    X = rng.standard_normal((n, 22), dtype=np.float32)
     f = np.sin(2 * X[:, 0]) + X[:, 1] * X[:, 2] + 0.3 * rng.standard_normal(n)
     return X, (f > 0).astype(np.int64)
 

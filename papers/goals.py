@@ -33,6 +33,7 @@ import numpy as np
 from onkel import datasets
 from onkel.evaluation.search import PENALTIES, RRF_STEPS, STEPS, WIDTHS, Grid
 from papers.cases import Case, Experiment, Rows, Search
+from papers.rrf import SIZES
 
 
 @dataclass(frozen=True)
@@ -112,24 +113,21 @@ INPUTS = ("papers", "online")
 N_RUNS = 3
 _LEAST, _MOST = 1000, 10_000
 _WIDTHS = (1 / 128, *WIDTHS)
-# budget of NOGD, frequencies of FOGD and of RRF where they are not the family's
+# Budget of NOGD, frequencies of RRF and of FOGD where they are not the family's.
 _SIZES = {
-    "cod-rna": (400, 1600, 100),
-    "dna": (200, 800, 100),
-    "satimage": (200, 800, 100),
-    "usps": (200, 800, 100),
-    "poker_sub125k": (400, 1600, 100),
-    "airlines_late": (400, 1600, 100),
-    "airlines_delay": (1000, 2000, 50),
-    "casp": (400, 2000, 100),
+    **{name: SIZES[name] for name in ("cod-rna", "airlines_late", "airlines_delay", "casp")},
+    "poker_sub125k": SIZES["poker"],
+    "dna": (200, 100, 800),
+    "satimage": (200, 100, 800),
+    "usps": (200, 100, 800),
 }
-_SIZE, _SIZE_REGRESSION = (100, 400, 100), (30, 450, 100)
+_SIZE, _SIZE_REGRESSION = (100, 100, 400), (30, 100, 450)
 
 
 def fixed(goal: Goal, rival: str, inputs: str) -> dict[str, Any]:
     """Parameters that aren't searched."""
     sizes = _SIZE if goal.task == "classification" else _SIZE_REGRESSION
-    budget, n_fourier, n_rrf = _SIZES.get(goal.dataset, sizes)
+    budget, n_rrf, n_fourier = _SIZES.get(goal.dataset, sizes)
     of_rival: dict[str, dict[str, Any]] = {
         "fogd": {"n_components": n_fourier},
         "nogd": {"n_components": budget, "rank": budget // 5},

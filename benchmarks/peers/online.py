@@ -33,7 +33,7 @@ def target_scale(y: np.ndarray, first: int = _FIRST) -> tuple[float, float]:
     return (0, 1) if _are_classes(y) else (y[:first].mean(), y[:first].std())
 
 
-def onkel_with(name: str, scaling: str = "auto", **parameters: Any) -> Pass:
+def onkel_with(name: str, **parameters: Any) -> Pass:
     """One of onkel's learners, as ``onkel learn`` runs it."""
 
     def run(X: np.ndarray, y: np.ndarray) -> np.ndarray:
@@ -45,7 +45,7 @@ def onkel_with(name: str, scaling: str = "auto", **parameters: Any) -> Pass:
         estimator = make(name, task, **parameters)
         if "random_state" in estimator.get_params(deep=False):
             estimator.set_params(random_state=SEED)
-        model = StreamModel(estimator, scaling=scaling)
+        model = StreamModel(estimator)
         parts = [slice(a, a + 4096) for a in range(0, len(y), 4096)]
         return np.concatenate([model.learn(Block(X[at], y[at], at.start)) for at in parts])
 

@@ -224,7 +224,7 @@ class Scored:
         self._written: RunBounds | RunSets | None = None
         if level is not None:
             self._written = (RunBounds if model.task == "regression" else RunSets)(level)
-        self._began, self._spent = time.perf_counter(), 0.0
+        self._began = time.perf_counter()
         marks = Marks(powers=True, every=None)
         whole = Tally(Details(model.task, link_of(model)), marks, self._measure)
         if "run" in info:

@@ -66,8 +66,6 @@ class OnlineEstimator(BaseEstimator):
     _rows: ClassVar[tuple[Row, ...]] = ()
     #: whether the learner scales features and targets by itself
     scales_itself: ClassVar[bool] = False
-    #: whether ``predict`` takes ``return_std``
-    knows_std: ClassVar[bool] = False
     if TYPE_CHECKING:
 
         @property

@@ -138,7 +138,7 @@ def open_to_learn(
     if is_array(source):
         return open_stream(source if y is None else (source, as_values(y)), reading, **how)
     if encoder is not None:
-        reading = reading.changed(exclude=_excluded(settings))
+        reading = reading.changed(exclude=excluded(settings))
     if y is None:
         return open_stream(source, reading, target=target, **how)
     rows, name = (source, as_values(y)), y.name if isinstance(y, _Named) else None
@@ -189,7 +189,7 @@ def extra_columns(names: Iterable[str], encoder: Encoder, settings: dict[str, An
 def other_columns(encoder: Encoder, settings: dict[str, Any]) -> list[str]:
     """Columns that are no features: the target, and those that were left out."""
     target = [] if encoder.target is None else [encoder.target]
-    return [*target, *_excluded(settings)]
+    return [*target, *excluded(settings)]
 
 
 def left_out(stream: Stream) -> list[str]:
@@ -198,7 +198,8 @@ def left_out(stream: Stream) -> list[str]:
     return [name for name in stream.columns if name not in used]
 
 
-def _excluded(settings: dict[str, Any]) -> list[str]:
+def excluded(settings: dict[str, Any]) -> list[str]:
+    """Columns that were left out: those that were asked for, and those that did not help."""
     return [*settings.get("exclude", ()), *settings.get("left_out", ())]
 
 

@@ -52,8 +52,6 @@ class Batches:
         self._most, self._most_waiting = most, most_waiting
         self._waiting: deque[_Request | Callable[[], None]] = deque()
         self.n_waiting: int = 0
-        #: seconds from the moment the oldest request of the last batch came to its answer
-        self.lag: float = 0.0
         self._wake = threading.Condition()
         self._ends = False
         self._thread = threading.Thread(target=self._run, name=f"onkel {work.__name__}")
@@ -126,5 +124,4 @@ class Batches:
             found = self._work([(own.key, own.events) for own in batch])
         except Exception as error:
             found = [error] * len(batch)
-        self.lag = time.monotonic() - batch[0].came
         self._deliver([(own.token, answers) for own, answers in zip(batch, found, strict=True)])

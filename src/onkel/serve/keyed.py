@@ -8,7 +8,6 @@ restart gives each model the cuts that it lacks.
 from __future__ import annotations
 
 import os
-import sqlite3
 import threading
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator
@@ -19,7 +18,8 @@ from typing import Any
 from onkel.errors import JournalError, ModelFileError
 from onkel.serve.batches import Parts
 from onkel.serve.journal import Cut, Journal
-from onkel.serve.live import LiveModel
+from onkel.serve.live import COUNTS, LiveModel
+from onkel.serve.models_file import ModelsFile
 from onkel.serve.saving import SaveClock
 
 # Bytes of a model in memory, besides its ids: so many for each byte of its state, and as many more.
@@ -29,7 +29,6 @@ _LEAST = 800_000
 _AN_ID = 400
 # Share of the models that leave together: each time costs one flush of the disk.
 _LEAVING = 0.05
-_COUNTS = ("rows", "labels", "refused", "unknown", "doubled", "late", "repeated")
 
 
 class KeyedModels:
@@ -94,9 +93,9 @@ class KeyedModels:
         self._bytes = 0
         self._changed: set[str] = set()
         self._closed = False
-        self.counts: dict[str, int] = dict.fromkeys(_COUNTS, 0)
+        self.counts: dict[str, int] = dict.fromkeys(COUNTS, 0)
         try:
-            self._file = _Table(Path(path), template)
+            self._file = ModelsFile(Path(path), template)
             self._template = self._made(self._file.template)
             self._file.require_options(self._template.options, journal)
             journal.follow(self._file.number, None)
@@ -211,7 +210,7 @@ class KeyedModels:
                 before = dict(live.counts)
                 found[key] = list(live.take_all(events))
                 live.number = cut.number
-                for name in _COUNTS:
+                for name in COUNTS:
                     self.counts[name] += live.counts[name] - before[name]
                 self._changed.add(key)
                 self._weigh(key, _size(live))
@@ -266,74 +265,3 @@ class KeyedModels:
 
 def _size(live: LiveModel) -> int:
     return int(_ROOM * live.model.nbytes) + _LEAST + _AN_ID * len(live.ids)
-
-
-_SETUP = (
-    "PRAGMA journal_mode=WAL",
-    "PRAGMA synchronous=FULL",
-    "CREATE TABLE IF NOT EXISTS models (key TEXT PRIMARY KEY, content BLOB)",
-    "CREATE TABLE IF NOT EXISTS about (name TEXT PRIMARY KEY, value BLOB)",
-)
-
-
-class _Table:
-    """The SQLite file: bytes by key, and up to which cut all of them are written."""
-
-    def __init__(self, path: Path, template: bytes) -> None:
-        try:
-            self._db = sqlite3.connect(path, check_same_thread=False, isolation_level=None)
-            for line in _SETUP:
-                self._db.execute(line)
-            self._db.executemany(
-                "INSERT OR IGNORE INTO about VALUES (?, ?)",
-                [("template", template), ("number", 0), ("highest", 0)],
-            )
-            about = dict(self._db.execute("SELECT name, value FROM about"))
-            self.known = {key for (key,) in self._db.execute("SELECT key FROM models")}
-        except sqlite3.Error as error:
-            if "_db" in vars(self):
-                self._db.close()
-            raise ModelFileError(f"{path}: cannot be used as a file of models: {error}") from None
-        self._path = path
-        self.template: bytes = about["template"]
-        #: the cut up to which all models are written, and the last that any of them has learned
-        self.number, self.highest = int(about["number"]), int(about["highest"])
-
-    def require_options(self, options: dict[str, Any], journal: Journal) -> None:
-        """Refuse other options than those with which the cuts of the journal were taken."""
-        known = dict(self._db.execute("SELECT name, value FROM about"))
-        text = repr(sorted(options.items()))
-        if known.get("options", text) != text and not journal.is_empty:
-            raise JournalError(
-                f"{journal.folder}: its cuts were taken with other options ({known['options']}); "
-                "start with those, end, and change them then"
-            )
-        self._db.execute("INSERT OR REPLACE INTO about VALUES ('options', ?)", [text])
-
-    def get(self, key: str) -> bytes | None:
-        if key not in self.known:
-            return None
-        found = self._db.execute("SELECT content FROM models WHERE key = ?", [key]).fetchone()
-        return None if found is None else bytes(found[0])
-
-    def keys(self) -> set[str]:
-        return self.known
-
-    def put(self, contents: dict[str, bytes], number: int | None, highest: int) -> None:
-        """Write all or nothing."""
-        numbers = {"highest": highest} | ({} if number is None else {"number": number})
-        try:
-            self._db.execute("BEGIN IMMEDIATE")
-            self._db.executemany("INSERT OR REPLACE INTO models VALUES (?, ?)", contents.items())
-            for name, value in numbers.items():
-                self._db.execute("UPDATE about SET value = ? WHERE name = ?", [value, name])
-            self._db.execute("COMMIT")
-        except sqlite3.Error as error:
-            if self._db.in_transaction:
-                self._db.execute("ROLLBACK")
-            raise ModelFileError(f"{self._path}: models could not be saved: {error}") from None
-        self.known.update(contents)
-        self.number, self.highest = numbers.get("number", self.number), highest
-
-    def close(self) -> None:
-        self._db.close()

@@ -17,14 +17,14 @@ from onkel.fields import Field, Fields, Named, State, Whole
 from onkel.persistence.atomic import write_whole
 from onkel.pipeline import LateLabels, StreamModel
 from onkel.pipeline.label_queue import LabelQueue, Waiting
+from onkel.pipeline.rows import excluded
 from onkel.serve.ids import IdsField, KnownIds
 from onkel.serve.notation import ExactText
-from onkel.serve.runs import bounds, is_among, is_no_label, labels_of_blocks, take_all
+from onkel.serve.runs import ERRORS, bounds, is_among, is_no_label, labels_of_blocks, take_all
 from onkel.serve.score import LiveScore
 from onkel.state import Made, Part, Stateful
 
-_ERRORS = (ValueError, TypeError, OverflowError)
-_COUNTS = ("rows", "labels", "refused", "unknown", "doubled", "late", "repeated")
+COUNTS = ("rows", "labels", "refused", "unknown", "doubled", "late", "repeated")
 _UNUSED = {
     "unknown": "no row with this id waits",
     "doubled": "the row was learned already",
@@ -140,7 +140,7 @@ class LiveModel(Stateful):
             raise ValueError(f"id={id!r}: the label has that name, too")
         self.late: LateLabels = LateLabels(model, most)
         self.say = say
-        self.counts: dict[str, int] = dict.fromkeys(_COUNTS, 0)
+        self.counts: dict[str, int] = dict.fromkeys(COUNTS, 0)
         self.score: LiveScore = LiveScore(model.task)
         self._exclude = set(exclude)
         self.has_proba: bool = proba and hasattr(model.estimator, "predict_proba")
@@ -181,7 +181,7 @@ class LiveModel(Stateful):
                 self.counts["repeated"] += 1
                 return answer
             answer = self._row(id, x, y)
-        except _ERRORS as error:
+        except ERRORS as error:
             self.refuse(id, str(error))
             return self.refusal(id, error)
         self.ids.note([event], [answer])
@@ -205,7 +205,7 @@ class LiveModel(Stateful):
         """Whether answers have probabilities or intervals."""
         return self.has_proba or self.level > 0
 
-    def by_label(self, shares: np.ndarray) -> dict[str, float]:
+    def _by_label(self, shares: np.ndarray) -> dict[str, float]:
         """Probabilities by the names of the classes."""
         return dict(zip(map(str, self.model.classes_), shares.tolist(), strict=True))
 
@@ -340,7 +340,7 @@ class LiveModel(Stateful):
         # the probabilities behind the prediction, where learning the row tells them
         both = y is not None and self.has_proba and is_among(y, labels_of_blocks(self))
         if self.has_proba and not both and (shares := late.predict_proba(x)) is not None:
-            more["probabilities"] = self.by_label(shares)
+            more["probabilities"] = self._by_label(shares)
         if self.level and (ends := late.predict_interval(x, self.level)) is not None:
             more["interval"] = bounds(ends)
         if id in late:
@@ -354,10 +354,10 @@ class LiveModel(Stateful):
                     (self.score.n_labels, more.get("interval")),
                     lambda: self._learn_row(x, y, more if both else None),
                 )
-            except _ERRORS as error:
+            except ERRORS as error:
                 refused = error
                 if both and (shares := late.predict_proba(x)) is not None:
-                    more["probabilities"] = self.by_label(shares)
+                    more["probabilities"] = self._by_label(shares)
         if y is None or refused is not None:
             # without an id no label can come
             predicted = late.predict(id, x, keep=False) if id is None else self._keep(id, x, more)
@@ -374,7 +374,7 @@ class LiveModel(Stateful):
         if more is None:
             return self.model.predict_then_learn(x, [y])[0].item()
         predicted, shares = self.model.predict_proba_then_learn(x, [y])
-        more["probabilities"] = self.by_label(shares[0])
+        more["probabilities"] = self._by_label(shares[0])
         return predicted[0].item()
 
     def _label(self, id: Hashable, y: object) -> dict[str, object] | None:
@@ -384,7 +384,7 @@ class LiveModel(Stateful):
             known = self.ids.of_waiting(id)
             try:
                 self._learn(id, y, known, lambda: self.late.learn(id, y))
-            except _ERRORS as error:
+            except ERRORS as error:
                 self._refuse_label(id, y, error)
                 why, kind = str(error), "refused"
             else:
@@ -449,8 +449,7 @@ class LiveModel(Stateful):
 
     def left_out(self) -> set[str]:
         """Keys that are no columns."""
-        settings = self.model.settings
-        return {*self._exclude, *settings.get("exclude", ()), *settings.get("left_out", ())}
+        return {*self._exclude, *excluded(self.model.settings)}
 
     def label_names(self) -> set[str]:
         """The keys of a label: ``"y"`` is one, too, unless a column is named so."""

@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from onkel.serve.runs import bounds
+from onkel.serve.runs import ERRORS, bounds, by_class
 
 if TYPE_CHECKING:
     from onkel.serve.runs import Live
-
-_ERRORS = (ValueError, TypeError, OverflowError)
 
 
 def peek(live: Live, rows: Sequence[dict[str, Any]]) -> list[dict[str, object]]:
@@ -23,7 +21,7 @@ def peek(live: Live, rows: Sequence[dict[str, Any]]) -> list[dict[str, object]]:
     if len(rows) > 1 and memory is None and "group" not in model.settings:
         try:
             return _block(live, rows, ahead)
-        except _ERRORS:
+        except ERRORS:
             pass  # some row is bad
     return [_one(live, row, ahead) for row in rows]
 
@@ -31,7 +29,7 @@ def peek(live: Live, rows: Sequence[dict[str, Any]]) -> list[dict[str, object]]:
 def _one(live: Live, row: dict[str, Any], ahead: int) -> dict[str, object]:
     try:
         return _block(live, [row], ahead)[0]
-    except _ERRORS as error:
+    except ERRORS as error:
         return live.refusal(None, error)  # type: ignore[no-any-return]
 
 
@@ -41,8 +39,9 @@ def _block(live: Live, rows: Sequence[dict[str, Any]], ahead: int) -> list[dict[
     predicted = model.predict_next(rows, ahead).tolist()
     found = [{"id": None, "prediction": p, "model_rows": model.n_rows} for p in predicted]
     if live.has_proba:
-        for answer, shares in zip(found, model.predict_proba_next(rows, ahead), strict=True):
-            answer["probabilities"] = live.by_label(shares)
+        shares = model.predict_proba_next(rows, ahead)
+        for answer, own in zip(found, by_class(live, shares), strict=True):
+            answer |= own
     if live.level:
         pairs = model.predict_interval_next(rows, live.level, ahead)
         for answer, pair in zip(found, pairs, strict=True):

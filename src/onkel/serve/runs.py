@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from onkel.serve.score import LiveScore
 
 Event = Mapping[str, object]
-_ERRORS = (ValueError, TypeError, OverflowError)
+ERRORS = (ValueError, TypeError, OverflowError)
 _LONGEST = 256
 # The square of a smaller target is no problem for any learner.
 _USUAL = 1e15
@@ -54,7 +54,6 @@ class Live(Protocol):
     def left_out(self) -> set[str]: ...
     def label_names(self) -> set[str]: ...
     def learned_labels(self, ids: list[Hashable]) -> list[dict[str, object] | None]: ...
-    def by_label(self, shares: np.ndarray) -> dict[str, float]: ...
     def refusal(self, id: Hashable, error: Exception) -> dict[str, object]: ...
 
 
@@ -201,7 +200,7 @@ def _learn_labels(live: Live, ids: list[Hashable], labels: list[object]) -> int:
     """Learn the labels of rows that wait as one block; how many were learned."""
     good = _n_labels(labels)
     waited = [live.late.prediction(id) for id in ids]
-    with suppress(*_ERRORS):
+    with suppress(*ERRORS):
         live.late.learn_all(ids[:good], labels[:good])
     done = next((k for k, id in enumerate(ids) if id in live.late), len(ids))
     known = [live.ids.of_waiting(id) for id in ids[:done]]
@@ -228,7 +227,7 @@ def _learn_rows(
     except DataError as error:
         predicted = [] if error.predictions is None else error.predictions
         shares = error.probabilities
-    except _ERRORS:
+    except ERRORS:
         pass
     n = len(predicted)
     if not n:
@@ -237,7 +236,7 @@ def _learn_rows(
     live.counts["labels"] += n
     live.score.add_all(labels[:n], values, range(known, known + n))
     live.ids.end(ids[:n], learned=True)
-    more = [{}] * n if shares is None else _by_class(live, shares)
+    more = [{}] * n if shares is None else by_class(live, shares)
     return [
         {"id": id, "prediction": p, **own, "model_rows": rows}
         for rows, (id, p, own) in enumerate(zip(ids, values, more, strict=False), before)
@@ -250,13 +249,13 @@ def _keep_rows(live: Live, ids: list[Hashable], rows: Sequence[Row]) -> list[dic
     more: list[dict[str, object]] = [{} for _ in rows]
     try:
         if live.has_proba:
-            more = _by_class(live, model.predict_proba_next(rows, ahead))
+            more = by_class(live, model.predict_proba_next(rows, ahead))
         if live.level:
             ends = model.predict_interval_next(rows, live.level, ahead)
             for own, pair in zip(more, ends, strict=True):
                 own["interval"] = bounds(pair)
         predicted = live.late.predict_all(ids, rows)
-    except _ERRORS:
+    except ERRORS:
         return []
     known, learned = live.score.n_labels, model.n_rows
     for id, own in zip(ids, more, strict=True):
@@ -267,7 +266,7 @@ def _keep_rows(live: Live, ids: list[Hashable], rows: Sequence[Row]) -> list[dic
     ]
 
 
-def _by_class(live: Live, shares: np.ndarray) -> list[dict[str, object]]:
+def by_class(live: Live, shares: np.ndarray) -> list[dict[str, object]]:
     """What answers to rows say of their probabilities (n, n_classes)."""
     names = list(map(str, live.model.classes_))
     return [{"probabilities": dict(zip(names, own, strict=True))} for own in shares.tolist()]

@@ -118,10 +118,6 @@ def _raising(error: DataError) -> Iterator[Batch]:
 class TableSource(Source):
     """Rows in Arrow record batches; call :meth:`prepare` before the first piece."""
 
-    encoder: Encoder
-    target: str | None = None
-    group: str | None = None
-    within: float = 1.0
     # Columns to read; None while all are wanted.
     wanted: dict[str, None] | None = None
     dtype: DTypeLike = "float32"

@@ -96,8 +96,6 @@ class KernelRLSRegressor(_KernelRLS, OnlineRegressor):
     0.84 ± 0.10
     """
 
-    knows_std = True
-
     @locked
     def predict(self, X: MatrixLike, return_std: bool = False) -> Any:
         """Values (n,) of the rows X (n, d); with ``return_std`` their standard deviations, too."""

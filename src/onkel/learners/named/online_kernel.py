@@ -261,8 +261,6 @@ class OnlineKernelRegressor(_OnlineKernel, OnlineRegressor):
     100.8 ± 0.1
     """
 
-    knows_std = True
-
     @locked
     def predict(self, X: MatrixLike, return_std: bool = False) -> Any:
         """Values (n,) of the rows X (n, d); with ``return_std`` their standard deviations, too."""
