@@ -313,3 +313,18 @@ def test_ctrl_c_keeps_the_runs_that_are_finished(rows, monkeypatch):
     assert "interrupted: 2 of 4 runs are finished" in result.stderr
     assert "fogd" in result.stdout
     assert "pa" not in result.stdout
+
+
+@pytest.mark.parametrize("memory", [[], ["--memory", 1]])
+def test_labels_that_look_like_numbers_at_first_are_classes_if_asked(tmp_path, memory):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60_000 if memory else 9000, 3))
+    labels = np.where(X[:, 0] * X[:, 1] > 0, "1", "2").astype(object)
+    labels[8500:][X[8500:, 0] > 1] = "x"
+    path = tmp_path / "rows.csv"
+    lines = [",".join(map(repr, row)) + f",{y}" for row, y in zip(X.tolist(), labels, strict=True)]
+    path.write_text("\n".join(["a,b,c,y", *lines]) + "\n")
+    args = ["-t", "y", "-a", "pa", "--runs", 1, "--task", "classification", "--order", "stream"]
+    found = compare(path, *args, *memory)
+    assert [one["name"] for one in found["runs"]] == ["pa"]
+    assert found["task"] == "classification"

@@ -29,6 +29,8 @@ def _error(tmp_path, *words):
         (["redis://127.0.0.1:9/rows", "--out", "a"], "redis://127.0.0.1:9/rows: no Redis answers"),
         (["redis://127.0.0.1:9/rows", "--out", "rows"], "need topics of their own"),
         (["-", "--labels", "b"], "--labels is for a broker"),
+        (["kafka://127.0.0.1:9/rows", "--out", "a", "--format", "csv"], "of a broker are JSON"),
+        (["kafka://127.0.0.1:9/rows", "--out", "a", "--sep", ";"], "of a broker are JSON"),
     ],
 )
 def test_what_is_wrong_is_named(tmp_path, words, why):

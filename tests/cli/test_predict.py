@@ -500,6 +500,16 @@ def test_options_of_predict_that_do_not_fit(folder, monkeypatch, options, messag
     assert message in result.stderr
 
 
+def test_a_report_that_has_nothing_to_say_is_not_written_and_that_is_said(folder, tmp_path):
+    out, report = tmp_path / "p.csv", tmp_path / "r.html"
+    result = run("predict", folder / "cls.onkel", folder / "new.csv", "--out", out, "--json",
+                 "--report", report)  # fmt: skip
+    assert result.exit_code == 0, result.stderr
+    assert f"{report} was not written: no row has the target" in result.stderr
+    assert json.loads(result.stdout)["report"] is None
+    assert not report.exists()
+
+
 @pytest.mark.parametrize("ending", ["parquet", "csv", "jsonl"])
 @pytest.mark.parametrize("how", [(), ("--learn",)])
 def test_a_file_without_rows_gets_an_empty_answer_of_the_same_columns(

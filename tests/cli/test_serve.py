@@ -151,3 +151,36 @@ def test_what_is_refused(tmp_path, more, why, monkeypatch):
     assert result.exit_code == 2
     assert why in result.output
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("how", ["live", "serve", "serve --keyed"])
+@pytest.mark.parametrize(
+    ("more", "why"),
+    [
+        (["--task", "classification"], "--task classification"),
+        (["--algorithm", "okl"], "--algorithm okl"),
+        (["--scaling", "minmax"], "--scaling minmax"),
+        (["--seed", "3"], "--seed 3"),
+        (["--missing", "zero"], "--missing zero"),
+        (["--set", "gamma=0.25"], "--set gamma 0.25"),
+        (["--features", "50"], "--set n_components 50"),
+    ],
+)
+def test_a_saved_model_has_the_options_that_it_was_made_with(tmp_path, how, more, why):
+    made = ["--task", "regression", "--algorithm", "fogd", "--set", "gamma=0.5", "--seed", "2"]
+    file = tmp_path / "m.onkel"
+    rows = tmp_path / "rows.jsonl"
+    rows.write_text("".join(json.dumps({"id": i, "x": i, "y": 2.0 * i}) + "\n" for i in range(5)))
+    run = CliRunner().invoke(app, ["live", str(file), str(rows), *made])
+    assert run.exit_code == 0, run.output
+    # a restart may repeat them
+    run = CliRunner().invoke(app, ["live", str(file), str(rows), *made])
+    assert run.exit_code == 0, run.output
+    before = file.read_bytes()
+    verb, *kind = how.split()
+    source = [str(rows)] if verb == "live" else []
+    result = CliRunner().invoke(app, [verb, str(file), *source, *kind, *more])
+    assert result.exit_code == 2, result.output
+    said = " ".join(result.output.split())
+    assert f"{why}: {file} has" in said.replace("│ ", "").replace(" │", "")
+    assert file.read_bytes() == before

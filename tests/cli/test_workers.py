@@ -68,6 +68,7 @@ def test_a_cluster_that_runs(files):
     [
         (["--workers", 2, "--delay", 5, "--shuffle", 9], "--shuffle, --delay: needs rows in one"),
         (["--workers", 2, "--scheduler", "tcp://127.0.0.1:1"], "give one"),
+        (["--workers", 2, "--intervals", 90], "--intervals: needs rows in one order"),
         (["--skip-bad-partitions"], "give --workers"),
         # before a cluster is started
         (["--workers", 2, "-a", "forgetron"], "this learner cannot be merged: it stores rows"),

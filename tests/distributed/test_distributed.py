@@ -164,6 +164,21 @@ def test_predictions_in_files(folder, client, learned, tmp_path, rows):
         distributed.predict(learned.model, folder, out, client=client)
 
 
+def test_rows_are_read_in_the_type_in_which_they_were_learned(tmp_path):
+    rng = np.random.default_rng(0)
+    x = 1e6 + rng.random(500)
+    rows = pa.table({"x": x, "y": np.sin(20.0 * x)})
+    pq.write_table(rows, tmp_path / "rows.parquet")
+    model = StreamModel(estimator(), settings={"dtype": "float64"})
+    model.partial_fit(rows.drop(["y"]), rows["y"].to_numpy())
+    data, out = FilePart(str(tmp_path / "rows.parquet")), str(tmp_path / "out.parquet")
+    predict_part(
+        model.get_state(), "rows", data, out, {"keep": (), "proba": False, "skip_bad": False}
+    )
+    found = pq.read_table(out)["prediction"].to_numpy()
+    np.testing.assert_array_equal(found, model.predict(rows.drop(["y"])))
+
+
 def test_saved(learned, tmp_path):
     learned.model.save(tmp_path / "m.onkel")
     assert load(tmp_path / "m.onkel").n_rows == PARTS * ROWS

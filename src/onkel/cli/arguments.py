@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import inspect
-import re
 from collections.abc import Callable, Iterable
 from dataclasses import MISSING, dataclass, fields
-from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, get_type_hints
 
@@ -74,24 +72,9 @@ class Learning(ReadingOptions):
     scaling: options.Scaling = "auto"
     seed: options.Seed = 0
 
-
-# Options that another command gets in another form, or not at all.
-_OTHERWISE = ("sources", "limit", "settings")
-
-
-def as_words(options: Learning) -> list[str]:
-    """The options of reading and learning that were given, as words of a command line."""
-    words: list[str] = []
-    for field in fields(Learning):
-        value, name = getattr(options, field.name), field.name.replace("_", "-")
-        if field.name in _OTHERWISE or value == field.default:
-            continue
-        if isinstance(value, bool):
-            words.append(f"--{name}" if value else f"--no-{name}")
-            continue
-        for one in value if isinstance(value, list) else [value]:
-            words += [f"--{name}", str(one)]
-    return words
+    def open(self, **more: Any) -> Any:
+        """As :meth:`ReadingOptions.open`; targets of a classification are labels, also numbers."""
+        return super().open(labels=self.task == "classification", **more)
 
 
 def one_or_all(sources: list[str]) -> str | list[str]:
@@ -163,33 +146,12 @@ def parse_settings(given: Iterable[str]) -> dict[str, Any]:
     return settings
 
 
-_UNITS = {"s": "seconds", "min": "minutes", "h": "hours", "d": "days", "w": "weeks"}
+def learner_settings(options: Any) -> dict[str, Any]:
+    """What ``--set`` says, with ``--features N``: n_components of the learner or of its map.
 
-
-def parse_delay(text: str) -> int | timedelta:
-    """A number of rows, or a time such as 1h; ValueError for anything else.
-
-    >>> parse_delay("24"), parse_delay("1.5h")
-    (24, datetime.timedelta(seconds=5400))
+    ValueError if both name a number, and not the same.
     """
-    if text.isdecimal():
-        return int(text)
-    found = re.fullmatch(r"(\d+\.?\d*)\s*(s|min|h|d|w)", text.strip())
-    if found is None:
-        raise ValueError(
-            f"--delay {text}: must be a number of rows, or a time such as 90s, 15min, 1h, 2d or 1w"
-        )
-    try:
-        return timedelta(**{_UNITS[found[2]]: float(found[1])})
-    except OverflowError:
-        raise ValueError(f"--delay {text}: is too long a time") from None
-
-
-def with_features(params: dict[str, Any], features: int | None) -> dict[str, Any]:
-    """Settings with ``--features N``, which is n_components of the learner or of its map.
-
-    ValueError if they give another number.
-    """
+    params, features = parse_settings(options.settings or ()), options.features
     if features is None:
         return params
     name = "map__n_components" if "map" in params else "n_components"

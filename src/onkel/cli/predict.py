@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from onkel.cli import options
-from onkel.cli.arguments import command, one_or_all, share, source_name
+from onkel.cli.arguments import command, names_in, one_or_all, share, source_name
 from onkel.cli.console import (
     complain,
     complain_of_result,
@@ -89,6 +89,7 @@ class PredictJob:
         self.model: Any = model
         self.scored: Scored = scored
         self.n_rows: int = 0
+        self.keep: list[str] = names_in([options.keep or ""])
 
     def run(self) -> int:
         """Run it; returns the exit status.
@@ -150,7 +151,7 @@ class PredictJob:
         wanted = Wanted(proba=options.proba, scores=options.scores, level=level)
         kind = Learning if options.learn else Next if options.next else Alone
         predictor = kind(model, wanted)
-        kept = _names(options.keep)
+        kept = self.keep
         if kept and (clash := [name for name in kept if name in predictor.of_no_rows()]):
             raise ValueError(f"--keep {clash[0]}: the predictions have that name")
         try:
@@ -182,7 +183,7 @@ class PredictJob:
         say_of_bad_values(stream)
 
     def _open(self) -> Stream:
-        from onkel.pipeline.rows import extra_columns, reading_to_predict
+        from onkel.pipeline.rows import excluded, extra_columns, reading_to_predict
         from onkel.streams import open_stream
 
         options, model = self.options, self.model
@@ -190,13 +191,12 @@ class PredictJob:
         reading = reading_to_predict(
             model.settings | {name: value for name, value in given.items() if value is not None},
             format=options.format,
-            keep=_names(options.keep),
+            keep=self.keep,
             lacking=None if options.missing else model.keys.lacking(dicts=False),
         )
         how: dict[str, Any] = {"encoder": model.encoder}
         if options.learn:
-            left_out = [*model.settings.get("exclude", ()), *model.settings.get("left_out", ())]
-            reading = reading.changed(exclude=left_out)
+            reading = reading.changed(exclude=excluded(model.settings))
             how |= {"extend": True, "every_row": True}
         stream = open_stream(one_or_all(options.sources), reading, **how)
         if options.learn and stream.target is None:
@@ -206,7 +206,7 @@ class PredictJob:
                 source=source_name(options.sources),
             )
         extra = extra_columns(stream.columns, model.encoder, model.settings)
-        extra = [name for name in extra if name not in _names(options.keep)]
+        extra = [name for name in extra if name not in self.keep]
         if extra:
             note(f"left out, as the model never had them: {', '.join(extra)}")
         return stream
@@ -221,13 +221,16 @@ class PredictJob:
         result = self.scored.result(model.settings.get("algorithm") or "the model")
         if result is not None:
             self._show(result)
+        elif options.report is not None:
+            note(f"{options.report} was not written: no row has the target")
         if getattr(model.estimator, "memory_", None) is not None and not options.in_order:
             note(
                 "each row was predicted by itself, without the labels before; where the rows come "
                 "right after those that were learned, --next uses them"
             )
         if options.as_json:
-            files = {"out": options.out, "report": options.report, "save": options.save}
+            files = {"out": options.out, "report": options.report if result else None,
+                     "save": options.save}  # fmt: skip
             counts = {"predictions": self.n_rows, "without_target": self.scored.n_missing}
             print_json((result.to_dict() if result else {}) | counts | files)
 
@@ -314,7 +317,3 @@ def _check(options: PredictOptions, model: Any) -> None:
             f"--proba: this model has no probabilities (loss={loss!r}); "
             "learn with --set loss=logistic, or ask for --scores"
         )
-
-
-def _names(given: str | None) -> list[str]:
-    return [] if given is None else [name.strip() for name in given.split(",") if name.strip()]

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from typing import Annotated, Any
 
 import typer
 
 from onkel.cli import options
-from onkel.cli.arguments import Learning, as_words, command
+from onkel.cli.arguments import Learning, choose_task, command, parse_settings
 from onkel.cli.console import note, print_json, stderr, stdout
 from onkel.cli.options import of_model
 
@@ -48,7 +48,6 @@ def tune(options: TuneOptions) -> None:
     """
     from rich.progress import track
 
-    from onkel.cli.arguments import choose_task, parse_settings
     from onkel.evaluation import search
     from onkel.evaluation.processes import jobs_for
     from onkel.learners.factory import make_estimator
@@ -83,7 +82,7 @@ def tune(options: TuneOptions) -> None:
 def _rows(options: TuneOptions) -> tuple[Any, Any, Any]:
     from onkel.evaluation.comparison.contest import read_all
 
-    stream = options.open(labels=options.task == "classification")
+    stream = options.open()
     held = read_all(stream, options.memory * 1e6, options.limit)
     if held is None:
         raise ValueError("the rows do not fit into --memory: raise it, or take fewer with --limit")
@@ -93,7 +92,6 @@ def _rows(options: TuneOptions) -> tuple[Any, Any, Any]:
 def _grid(options: TuneOptions, task: str, fixed: Mapping[str, Any], n_rows: int) -> dict[str, Any]:
     """The papers' grid for what isn't set, and the values of ``--grid``."""
     from onkel.algorithms import make
-    from onkel.cli.arguments import parse_settings
     from onkel.evaluation.search import grid_of
 
     name = str(options.algorithm)
@@ -123,10 +121,29 @@ def _show(
     what = "mistakes" if percent else "root mean squared error"
     settings = {**fixed, **found.point}
     words = ["onkel", "learn", *options.sources, "--algorithm", str(options.algorithm)]
-    words += as_words(options)
+    words += _as_words(options)
     words += [part for k, v in settings.items() for part in ("--set", f"{k}={v}")]
     stdout().print(f"{what} on the other {found.n_others:,} rows: {values[0]} "
                    f"(without the search: {values[1]})", markup=False)  # fmt: skip
     typer.echo(shlex.join(words))
     note(f"searched {n_points} settings on {found.n_searched:,} rows, drawn at random with a seed "
          "that no run uses")  # fmt: skip
+
+
+# Options that 'onkel learn' gets in another form, or not at all.
+_OTHERWISE = ("sources", "limit", "settings")
+
+
+def _as_words(options: Learning) -> list[str]:
+    """The options of reading and learning that were given, as words of a command line."""
+    words: list[str] = []
+    for field in fields(Learning):
+        value, name = getattr(options, field.name), field.name.replace("_", "-")
+        if field.name in _OTHERWISE or value == field.default:
+            continue
+        if isinstance(value, bool):
+            words.append(f"--{name}" if value else f"--no-{name}")
+            continue
+        for one in value if isinstance(value, list) else [value]:
+            words += [f"--{name}", str(one)]
+    return words

@@ -7,9 +7,9 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from onkel.distributed.partitions import FilePart, client_or_default, dask, parts_of
+from onkel.distributed.partitions import client_or_default, dask, parts_of
 from onkel.distributed.reports import PartReport, Predicted
-from onkel.distributed.tasks import CANNOT_BE_READ, unreadable
+from onkel.distributed.tasks import CANNOT_BE_READ, rows_in, unreadable
 from onkel.errors import NoRowsError
 from onkel.fields import State
 from onkel.metrics import Score
@@ -117,9 +117,9 @@ def _write(
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    source, rows = data.opened() if isinstance(data, FilePart) else data, 0
-    reading = reading_to_predict(model.settings, keep=keep, dtype="float32")
-    stream = open_stream(source, reading, encoder=model.encoder)
+    rows = 0
+    reading = reading_to_predict(model.settings, keep=keep)
+    stream = open_stream(rows_in(data), reading, encoder=model.encoder)
     with atomic_file(Path(path)) as file:
         writer: Any = None
         for block in stream:

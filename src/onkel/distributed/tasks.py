@@ -74,14 +74,14 @@ class Plan:
 
     def first(self, data: object) -> Stream:
         """The first partition of the sample, whose columns become features."""
-        return open_stream(_rows(data), self.reading)
+        return open_stream(rows_in(data), self.reading)
 
     def next(self, data: object, encoder: Encoder, left: list[str]) -> Stream:
         """Another partition, read with the columns known so far but without those in ``left``."""
         reading, named = self.reading, encoder.n_vector is None
         if named:
             reading = reading.changed(exclude=(*reading.exclude, *left))
-        return open_stream(_rows(data), reading, encoder=copy.deepcopy(encoder), extend=named)
+        return open_stream(rows_in(data), reading, encoder=copy.deepcopy(encoder), extend=named)
 
     def to_learn(self, data: object, model: StreamModel, skip: int) -> Iterator[Block]:
         """Blocks of a partition after the first ``skip`` rows, which the sample has learned."""
@@ -137,7 +137,8 @@ def unreadable(name: str, error: Exception) -> DataError:
                      "(--skip-bad-partitions)")  # fmt: skip
 
 
-def _rows(data: object) -> Any:
+def rows_in(data: object) -> Any:
+    """The rows of a partition, as `onkel.streams.open_stream` takes them."""
     return data.opened() if isinstance(data, FilePart) else data
 
 

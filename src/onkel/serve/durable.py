@@ -84,16 +84,20 @@ class DurableModel:
         path: str | os.PathLike[str],
         journal: Journal,
         new: Callable[[], LiveModel],
+        check: Callable[[LiveModel], None] | None = None,
         **how: Any,
     ) -> DurableModel:
         """The model of a file, loaded as by `LiveModel.load`; a new one is made and written.
 
-        A new one is written at once, as the journal does not say how it was made. If that fails,
-        the journal is closed.
+        A new one is written at once, as the journal does not say how it was made. ``check`` may
+        refuse a loaded one, by an error, before anything is changed. The journal is closed after
+        any error.
         """
         try:
             try:
                 live = LiveModel.load(path, **how)
+                if check is not None:
+                    check(live)
             except MissingModelFileError:
                 if not journal.is_empty:
                     raise JournalError(

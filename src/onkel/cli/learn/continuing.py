@@ -6,13 +6,14 @@ from dataclasses import fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from onkel.cli.arguments import names_in, parse_settings, with_features
+from onkel.cli.arguments import learner_settings, names_in
 from onkel.cli.console import complain_unwritten, note
 from onkel.cli.learn.options import LearnOptions
 from onkel.errors import ModelFileError
 from onkel.evaluation.run import PrequentialRun
 from onkel.persistence import load_with_info, save
 from onkel.pipeline import StreamModel
+from onkel.pipeline.rows import excluded
 from onkel.streams.reading import Reading
 
 if TYPE_CHECKING:
@@ -127,7 +128,7 @@ def continued(options: LearnOptions, model: StreamModel) -> LearnOptions:
         **{name: getattr(held, name) for name in _AS_BEFORE},
     }
     _refuse_others(options, model, own)
-    left_out = [*kept.get("exclude", ()), *kept.get("left_out", ()), *names_in(options.exclude)]
+    left_out = [*excluded(kept), *names_in(options.exclude)]
     own |= {
         "exclude": list(dict.fromkeys(left_out)),
         "na_values": list(dict.fromkeys([*encoder.na_values, *names_in(options.na_values)])),
@@ -153,8 +154,7 @@ def _refuse_others(options: LearnOptions, model: StreamModel, settings: dict[str
         if wanted not in (getattr(LearnOptions, name), held):
             raise _contradiction(options, f"--{name.replace('_', '-')}", held, wanted)
     params = kept.get("params", {})
-    given = with_features(parse_settings(options.settings or ()), options.features)
-    for name, value in given.items():
+    for name, value in learner_settings(options).items():
         if params.get(name) != value:
             raise _contradiction(options, f"--set {name}", params.get(name), value)
     # a column is treated as the model does

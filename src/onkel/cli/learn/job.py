@@ -9,17 +9,10 @@ from datetime import timedelta
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
-from onkel.cli.arguments import (
-    choose_task,
-    names_in,
-    parse_delay,
-    parse_settings,
-    share,
-    with_features,
-)
+from onkel.cli.arguments import choose_task, learner_settings, names_in, share
 from onkel.cli.console import complain, note, stderr
 from onkel.cli.learn.continuing import Checkpoint, continued, load_with_columns
-from onkel.cli.learn.options import LearnOptions
+from onkel.cli.learn.options import LearnOptions, parse_delay
 from onkel.cli.learn.outcome import Outcome, with_line
 from onkel.cli.outputs import check_outputs, check_report
 from onkel.cli.signals import Interrupted, Interrupts
@@ -62,7 +55,7 @@ class LearnJob:
             # only --save may replace the model of --from
             check_outputs(options.report, options.checkpoint, inputs=[str(options.base)])
         check_report(options.report)
-        self.params = with_features(parse_settings(options.settings or ()), options.features)
+        self.params = learner_settings(options)
         self.base: tuple[StreamModel, dict[str, Any]] | None = None
         if options.base is not None:
             self.base = load_with_columns(options.base, "--from ")
@@ -157,7 +150,6 @@ class LearnJob:
             # no more than there are between two checkpoints
             rows = min(rows, self.checkpoint.every)
         return self.options.open(
-            labels=self.options.task == "classification",
             exclude=exclude,
             random_state=self.options.seed,
             encoder=None if self.model is None else self.model.encoder,

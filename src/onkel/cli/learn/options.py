@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Any
 
 from onkel.cli import options
@@ -51,3 +53,25 @@ class LearnOptions(Learning):
         """How the source is read, with its columns of groups and times."""
         own = ("shuffle", "block_rows", "group", "time")
         return super().reading().changed(**{name: getattr(self, name) for name in own})
+
+
+_UNITS = {"s": "seconds", "min": "minutes", "h": "hours", "d": "days", "w": "weeks"}
+
+
+def parse_delay(text: str) -> int | timedelta:
+    """A number of rows, or a time such as 1h; ValueError for anything else.
+
+    >>> parse_delay("24"), parse_delay("1.5h")
+    (24, datetime.timedelta(seconds=5400))
+    """
+    if text.isdecimal():
+        return int(text)
+    found = re.fullmatch(r"(\d+\.?\d*)\s*(s|min|h|d|w)", text.strip())
+    if found is None:
+        raise ValueError(
+            f"--delay {text}: must be a number of rows, or a time such as 90s, 15min, 1h, 2d or 1w"
+        )
+    try:
+        return timedelta(**{_UNITS[found[2]]: float(found[1])})
+    except OverflowError:
+        raise ValueError(f"--delay {text}: is too long a time") from None

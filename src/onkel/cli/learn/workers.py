@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from onkel.cli.arguments import choose_task, parse_settings, with_features
+from onkel.cli.arguments import choose_task, learner_settings
 from onkel.cli.console import note, print_json, stderr, stdout
 from onkel.cli.learn.options import LearnOptions
 from onkel.cli.outputs import check_outputs
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 _IN_ORDER = {
     "checkpoint": "--checkpoint", "resume": "--resume", "base": "--from", "group": "--group",
     "time": "--time", "shuffle": "--shuffle", "limit": "--limit", "report": "--report",
+    "intervals": "--intervals",
 }  # fmt: skip
 
 
@@ -34,7 +35,7 @@ def learn_with_workers(options: LearnOptions) -> None:
 
     _check(options)
     check_outputs(options.save, inputs=options.sources)
-    params = with_features(parse_settings(options.settings or ()), options.features)
+    params = learner_settings(options)
     algorithm = options.algorithm or DEFAULT
     task = _task(options)
     plan = Plan(

@@ -77,6 +77,11 @@ def _at_broker(options: LiveOptions) -> int:
     from onkel.cli.live.broker import run
     from onkel.cli.outputs import check_outputs
 
+    for name in ("format", "sep"):
+        if (given := getattr(options, name)) != getattr(LiveOptions, name):
+            raise ValueError(
+                f"--{name} {given}: messages of a broker are JSON; leave the option out"
+            )
     check_outputs(options.model)
     never_wait()
     # a start takes the journal again, perhaps on other cores, and must round as before

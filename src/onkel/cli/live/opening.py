@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from onkel.cli.arguments import names_in, parse_settings, with_features
+from onkel.cli.arguments import learner_settings, names_in
 from onkel.cli.console import say_line
 from onkel.cli.live.options import EventOptions
 
@@ -30,7 +30,8 @@ def open_model(options: EventOptions) -> Any:
     if not options.model.exists():
         return new_model(options, **how_of(options))
     found = LiveModel.load(options.model, **how_of(options))
-    _continue(options, found)
+    refuse_others(options, found.model)
+    _say_of(options, found)
     return found
 
 
@@ -55,13 +56,19 @@ def open_durable(
         say_line(f"dropped {journal.dropped}")
     made = not options.model.exists()
     how = how_of(options) | {"once": True} | more
-    durable = DurableModel.open(options.model, journal, lambda: new_model(options, **how), **how)
+    durable = DurableModel.open(
+        options.model,
+        journal,
+        lambda: new_model(options, **how),
+        lambda live: refuse_others(options, live.model),
+        **how,
+    )
     try:
         again = (recover or _recover)(durable)
         if again:
             say_line(f"{again:,} events of {folder} were taken again")
         if not made:
-            _continue(options, durable.live)
+            _say_of(options, durable.live)
     except BaseException:
         journal.close()
         raise
@@ -72,8 +79,7 @@ def _recover(durable: DurableModel) -> int:
     return sum(len(answers) for _, _, answers in durable.recover())
 
 
-def _continue(options: EventOptions, found: LiveModel) -> None:
-    refuse_others(options, found.model)
+def _say_of(options: EventOptions, found: LiveModel) -> None:
     rows, waiting = found.model.n_rows, found.late.n_waiting
     say_line(f"continuing {options.model} after {rows:,} rows; {waiting:,} wait for labels")
 
@@ -86,7 +92,7 @@ def new_model(options: EventOptions, **how: Any) -> Any:
     from onkel.serve import LiveModel
 
     task = _require_task(options)
-    params = with_features(parse_settings(options.settings or ()), options.features)
+    params = learner_settings(options)
     algorithm = options.algorithm or DEFAULT
     kept = {"algorithm": algorithm, "params": params, "scaling": options.scaling,
             "seed": options.seed, "missing": options.missing, "dtype": "float32",
@@ -108,12 +114,20 @@ def _require_task(options: EventOptions) -> str:
 
 
 def refuse_others(options: EventOptions, model: Any) -> None:
-    """Refuse options that contradict the saved model."""
-    held = {"task": model.task, **{k: model.settings.get(k) for k in ("algorithm", "group")}}
-    for name, value in held.items():
-        wanted = getattr(options, name)
-        if wanted is not None and wanted != value:
+    """Refuse options that contradict the saved model; a restart may repeat them."""
+    held = {"seed": EventOptions.seed, "missing": EventOptions.missing} | model.settings
+    held |= {"task": model.task, "scaling": held.get("scaling", model.scaling)}
+    given = {
+        f"--{name}": (held.get(name), getattr(options, name))
+        for name in ("task", "algorithm", "group", "scaling", "seed", "missing")
+        if getattr(options, name) != getattr(EventOptions, name)
+    }
+    params = held.get("params", {})
+    for name, value in learner_settings(options).items():
+        given[f"--set {name}"] = params.get(name), value
+    for option, (value, wanted) in given.items():
+        if value != wanted:
             raise ValueError(
-                f"--{name} {wanted}: {options.model} has {value!r}; leave the option out, or name "
+                f"{option} {wanted}: {options.model} has {value!r}; leave the option out, or name "
                 "a new file"
             )

@@ -13,7 +13,7 @@ import typer
 
 from onkel.cli.arguments import command
 from onkel.cli.console import say_line
-from onkel.cli.live.opening import how_of, new_model, open_durable
+from onkel.cli.live.opening import how_of, new_model, open_durable, refuse_others
 from onkel.cli.serve.options import ServeOptions
 from onkel.numerics.threads import keep_one_blas_thread
 
@@ -147,7 +147,6 @@ def _models(options: ServeOptions) -> Any:
 
 
 def _replica(options: ServeOptions, how: dict[str, Any]) -> Any:
-    from onkel.cli.live.opening import refuse_others
     from onkel.serve.replica import Replica
 
     for name in ("keyed", "journal"):
@@ -168,6 +167,7 @@ def _keyed(options: ServeOptions, how: dict[str, Any]) -> Any:
     how = how_of(options) | {"once": True, "remember": _REMEMBERED_OF_A_KEY} | how
     if options.model.exists():
         template = LiveModel.load(options.model, **how)
+        refuse_others(options, template.model)
     else:
         template = new_model(options, **how)
         template.write(options.model)
