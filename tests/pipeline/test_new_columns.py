@@ -404,3 +404,29 @@ def test_places_of_late_columns_need_their_encoder():
     model.partial_fit([{"a": 1.0, "c": "x"}, {"a": 2.0, "c": "y"}], [0, 1])
     with pytest.raises(ModelFileError, match="widening is for an encoder, and there is none"):
         StreamModel.from_state({**model.get_state(), "encoder": None})
+
+
+@pytest.mark.parametrize("n_classes", [3, 9, 40])
+@pytest.mark.parametrize("rows_first", [False, True])
+def test_a_text_of_few_columns_and_many_classes_is_read_again(n_classes, rows_first, tmp_path):
+    """A file of more statistics of a text than there are columns was refused."""
+    rng = np.random.default_rng(0)
+    k = rng.integers(0, n_classes, 300)
+    table = pd.DataFrame({"a": k + rng.normal(size=300), "b": rng.choice(list("xyz"), 300)})
+    labels = np.array([f"class {one}" for one in k])
+    model = StreamModel(PAClassifier())
+    if rows_first:
+        for x, y in zip(table.to_dict("records"), labels, strict=True):
+            model.learn_one(x, y)
+    else:
+        model.partial_fit(table, labels)
+    model.save(tmp_path / "m.onkel")
+    again = load(tmp_path / "m.onkel")
+    assert again.to_bytes() == model.to_bytes()
+    np.testing.assert_array_equal(again.predict(table), model.predict(table))
+    state = model.get_state()
+    for wrong in ([99, 0], [1, n_classes]):
+        late = np.vstack([state["widening"]["late"][:-1], [wrong]])
+        widening = {**state["widening"], "late": late}
+        with pytest.raises(ModelFileError, match="late: names a column beyond"):
+            StreamModel.from_state({**state, "widening": widening})

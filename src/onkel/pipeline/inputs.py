@@ -340,11 +340,10 @@ class Inputs(Stateful):
     def state_fields(self) -> Fields:
         require(self.encoder is not None, "is for an encoder, and there is none")
         assert self.encoder is not None
-        first, last = self.encoder.layout.n_first, self.encoder.n_features - 1
-        late = Array(np.int64, ("late", 2), low=0, high=last)
+        first = self.encoder.layout.n_first
         return {
             "n_first": Whole(low=first, high=first),
-            "_late": late,
+            "_late": Array(np.int64, ("late", 2), low=0, high=2**58),
             "means": Part(),
             "kept": Part(lambda _: KeptCodes(), anew=True, optional=True),
         }
@@ -361,6 +360,10 @@ class Inputs(Stateful):
         right = self.means.of_classes == (self._task == "classification")
         require(right, f"means: are not those of a {self._task}")
         require(len(set(self.late)) == len(self.late), "late: holds a column twice")
+        d = 0 if self.encoder is None else self.encoder.n_features
+        J = max(self.means.n_means, 1)
+        known = all(j < d and k < J for j, k in self.late)
+        require(known, f"late: names a column beyond {d}, or a statistic beyond {J}")
         self.fixed = self.encoder is not None and self.encoder.fixed
 
 
