@@ -154,9 +154,10 @@ def find_values(leaf, g, h, penalty, rate, values):
     below = np.zeros(values.shape)
     values[:] = 0.0
     for i in range(len(leaf)):
+        own = leaf[i]
         for k in range(g.shape[1]):
-            values[leaf[i], k] += g[i, k]
-            below[leaf[i], k] += h[i, k]
+            values[own, k] += g[i, k]
+            below[own, k] += h[i, k]
     for j in range(len(values)):
         for k in range(g.shape[1]):
             values[j, k] *= rate / (below[j, k] + penalty)
@@ -176,5 +177,7 @@ def find_leaves(bins, columns, cuts, leaf):
 def add_leaves(values, leaf, F):
     """Add to F (n, K) the values (2^D, K) of each row's leaf."""
     for i in range(len(leaf)):
+        # read once: a store to F might change it, for all that the compiler knows
+        own = leaf[i]
         for k in range(F.shape[1]):
-            F[i, k] += values[leaf[i], k]
+            F[i, k] += values[own, k]

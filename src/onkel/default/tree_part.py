@@ -55,7 +55,7 @@ from onkel.default.shares import (
     share,
     share_left,
 )
-from onkel.default.tree_loops import MORE, SQUARED, TWO
+from onkel.default.tree_loops import MORE, SQUARED, TWO, add_leaves, find_leaves
 from onkel.errors import MergeError
 from onkel.fields import Array, Fields, Number, Sizes, State, Whole, require
 from onkel.merging import require_same
@@ -362,19 +362,27 @@ def share_of_classes(P: np.ndarray, S: np.ndarray, Y: np.ndarray, weight: np.nda
     return float(_TRIED[int(np.argmin(mistakes))])
 
 
-# Rows whose values are looked up tree by tree.
-_TOGETHER = 256
+# Rows whose leaves are found tree by tree. Of fewer than _FEW rows they are found row by row.
+_TOGETHER, _FEW = 256, 8
 
 
 @jit
 def add_values(X, columns, edges, values, F):
     """Add to F (n, K) the values of the leaves that rows X (n, d) reach."""
-    for start in range(0, len(X), _TOGETHER):
-        for t in range(len(columns)):
-            for i in range(start, min(start + _TOGETHER, len(X))):
+    if len(X) < _FEW:
+        for i in range(len(X)):
+            for t in range(len(columns)):
                 leaf = 0
                 for level in range(columns.shape[1]):
                     if X[i, columns[t, level]] > edges[t, level]:
                         leaf |= 1 << level
                 for k in range(F.shape[1]):
                     F[i, k] += values[t, leaf, k]
+        return
+    leaves = np.empty(_TOGETHER, np.uint8)
+    for start in range(0, len(X), _TOGETHER):
+        end = min(start + _TOGETHER, len(X))
+        x, some = X[start:end].T.copy(), leaves[: end - start]
+        for t in range(len(columns)):
+            find_leaves(x, columns[t], edges[t], some)
+            add_leaves(values[t], some, F[start:end])
