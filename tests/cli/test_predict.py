@@ -460,6 +460,29 @@ def test_a_bad_row_loses_nothing_that_was_learned(tmp_path):
     assert onkel.load(model).n_rows == 500
     assert onkel.load(tmp_path / "m.partial.onkel").n_rows == 800
     assert len(_read(tmp_path / "p.csv")["prediction"]) == 300
+    # nor is a whole file replaced by a part
+    whole = {}
+    for name in ("p.csv", "r.html"):
+        whole[name] = f"the whole of {name}"
+        (tmp_path / name).write_text(whole[name])
+    result = run("predict", model, rest, "--learn", "-o", tmp_path / "p.csv", "--json",
+                 "--report", tmp_path / "r.html")  # fmt: skip
+    assert result.exit_code == 2
+    assert whole == {name: (tmp_path / name).read_text() for name in whole}
+    assert len(_read(tmp_path / "p.partial.csv")["prediction"]) == 300
+    assert "300 rows" in (tmp_path / "r.partial.html").read_text("utf8")
+    said = json.loads(result.stdout)
+    assert said["out"] == str(tmp_path / "p.partial.csv")
+    assert said["report"] == str(tmp_path / "r.partial.html")
+
+
+def test_rows_without_a_label_teach_nothing_and_that_is_said(folder, tmp_path):
+    rows = _write(tmp_path / "rows.csv", 5, 2, ["a", "b", "place", "label"])
+    lines = rows.read_text().splitlines()
+    rows.write_text("\n".join([lines[0], *(line.rsplit(",", 1)[0] + "," for line in lines[1:])]))
+    result = run("predict", folder / "cls.onkel", rows, "--learn", "-o", tmp_path / "p.csv")
+    assert result.exit_code == 0, result.stderr
+    assert "there is no score, and nothing was learned" in result.stderr
 
 
 def test_predict_shows_the_measures_that_learn_shows(tmp_path):
@@ -505,7 +528,7 @@ def test_a_report_that_has_nothing_to_say_is_not_written_and_that_is_said(folder
     result = run("predict", folder / "cls.onkel", folder / "new.csv", "--out", out, "--json",
                  "--report", report)  # fmt: skip
     assert result.exit_code == 0, result.stderr
-    assert f"{report} was not written: no row has the target" in result.stderr
+    assert "no row has the target 'label': there is no score" in result.stderr
     assert json.loads(result.stdout)["report"] is None
     assert not report.exists()
 

@@ -24,12 +24,12 @@ Write = Callable[[Columns], None]
 
 
 @contextmanager
-def open_writer(out: str) -> Iterator[Write]:
+def open_writer(out: str, named: Callable[[Path], Path] | None = None) -> Iterator[Write]:
     """A function that writes columns to a file, or as CSV to stdout for "-".
 
     It takes a dict of columns of the same length, every time with the same names and types.
-    ValueError if the file does not end in .parquet, .csv or .jsonl (.ndjson), or its folder cannot
-    be written.
+    ``named``: as for :func:`atomic_file`. ValueError if the file does not end in .parquet, .csv or
+    .jsonl (.ndjson), or its folder cannot be written.
     """
     if out == "-":
         with _csv(sys.stdout.buffer) as write:
@@ -46,7 +46,7 @@ def open_writer(out: str) -> Iterator[Write]:
         raise ValueError(f"--out {out}: must end in .parquet, .csv or .jsonl, or be '-' for stdout")
     check_outputs(path)
     try:
-        with atomic_file(path) as file, kinds[path.suffix.lower()](file) as write:
+        with atomic_file(path, named) as file, kinds[path.suffix.lower()](file) as write:
             yield write
     except OSError as error:
         raise UnwrittenError(error.errno, error.strerror or str(error), out) from error

@@ -89,13 +89,20 @@ class PredictJob:
         self.model: Any = model
         self.scored: Scored = scored
         self.n_rows: int = 0
+        #: 0, or why the run ended early
+        self.status: int = 0
+        #: where the predictions are; None if they could not be written
+        self.out: Path | None = Path(options.out)
+        #: the report that was written
+        self.report: Path | None = None
         self.keep: list[str] = names_in([options.keep or ""])
 
     def run(self) -> int:
         """Run it; returns the exit status.
 
         With --learn a bad row, a signal or a full disk does not lose what was learned: the
-        predictions of the rows before it are written, and the model is saved.
+        predictions of the rows before it are written, and the model is saved, beside files that
+        are there.
         """
         from onkel.cli.guarded import UnwrittenError
         from onkel.cli.signals import Interrupts
@@ -106,24 +113,22 @@ class PredictJob:
         guard = Interrupts(end_input=pipes) if options.learn else nullcontext()
         with guard as interrupts:
             try:
-                status = self._predict_and_write(interrupts)
+                self._predict_and_write(interrupts)
             except UnwrittenError as error:
                 if not (options.learn and self.n_rows):
                     raise
                 complain_of_result(error)
-                status = 1
+                self.status, self.out = 1, None
         self._print_result()
-        if options.learn:
-            return self._save(status)
-        return status
+        return self._save() if options.learn else self.status
 
-    def _predict_and_write(self, interrupts: Interrupts | None) -> int:
-        """Write the predictions to the end, to a bad row or to a signal; the exit status."""
+    def _predict_and_write(self, interrupts: Interrupts | None) -> None:
+        """Write the predictions to the end, to a bad row or to a signal."""
         from onkel.cli.outputs import open_writer
         from onkel.cli.signals import Interrupted
 
         learns = self.options.learn
-        with open_writer(self.options.out) as write:
+        with open_writer(self.options.out, self._named) as write:
             try:
                 self._predict(write, nullcontext if interrupts is None else interrupts.held)
                 if interrupts is not None and interrupts.interrupted is not None:
@@ -132,13 +137,21 @@ class PredictJob:
                 if not (learns and self.n_rows):
                     raise
                 complain(str(error))
-                return 2
+                self.status = 2
             except Interrupted as signal:
                 if not self.n_rows:
                     raise
                 complain(f"{signal.word} after {self.n_rows:,} rows")
-                return signal.status
-        return 0
+                self.status = signal.status
+
+    def _named(self, path: Path) -> Path:
+        """The file of the predictions: not ``path`` where that exists, and these are a part."""
+        from onkel.cli.outputs import beside
+
+        if not self.status:
+            return path
+        self.out = beside(path)
+        return self.out
 
     def _predict(self, write: Any, held: Any) -> None:
         """Write the columns to keep and the predictions, block by block."""
@@ -216,26 +229,27 @@ class PredictJob:
         from onkel.evaluation.formatting import count
 
         options, model = self.options, self.model
-        out = f" in {options.out}" if options.out != "-" else ""
+        out = f" in {self.out}" if self.out is not None and options.out != "-" else ""
         note(count(self.n_rows, "prediction") + out)
         result = self.scored.result(model.settings.get("algorithm") or "the model")
         if result is not None:
             self._show(result)
-        elif options.report is not None:
-            note(f"{options.report} was not written: no row has the target")
+        elif options.report is not None or options.learn:
+            note(f"no row has the target {model.encoder.target!r}: there is no score"
+                 + (", and nothing was learned" if options.learn else ""))  # fmt: skip
         if getattr(model.estimator, "memory_", None) is not None and not options.in_order:
             note(
                 "each row was predicted by itself, without the labels before; where the rows come "
                 "right after those that were learned, --next uses them"
             )
         if options.as_json:
-            files = {"out": options.out, "report": options.report if result else None,
-                     "save": options.save}  # fmt: skip
+            files = {"out": self.out, "report": self.report, "save": options.save}
             counts = {"predictions": self.n_rows, "without_target": self.scored.n_missing}
             print_json((result.to_dict() if result else {}) | counts | files)
 
     def _show(self, result: PrequentialResult) -> None:
         """The score on stderr, and the report."""
+        from onkel.cli.outputs import beside
         from onkel.cli.tables import facts_table
         from onkel.evaluation.formatting import count
         from onkel.evaluation.report import write_html
@@ -253,21 +267,22 @@ class PredictJob:
             del rows["scored"]
         stderr().print(facts_table(list(rows.items())))
         if options.report is not None:
+            self.report = beside(options.report) if self.status else options.report
             write_html(
                 result,
-                options.report,
+                self.report,
                 title=f"{options.model} on {source_name(options.sources)}",
                 lead=f"{result.task} · target {target} · {count(result.n_rows, 'row')} predicted"
                 + (", and learned afterwards" if options.learn else ""),
             )
-            note(f"report: {options.report}")
+            note(f"report: {self.report}")
 
-    def _save(self, status: int) -> int:
+    def _save(self) -> int:
         """Save the model that has learned the rows; the exit status."""
         from onkel.cli.outputs import beside
         from onkel.persistence import save
 
-        path = self.options.save
+        path, status = self.options.save, self.status
         if path is None:
             note("the model that has learned these rows was not saved; add --save FILE")
             return status
@@ -277,7 +292,7 @@ class PredictJob:
         except OSError as error:
             complain_unwritten(path, error)
             return status or 1
-        note(f"{path} holds the model of all {self.model.n_rows:,} rows")
+        note(f"{path} holds the model, which has learned {self.model.n_rows:,} rows")
         return status
 
 

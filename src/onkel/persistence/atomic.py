@@ -6,7 +6,7 @@ import os
 import secrets
 import stat
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
@@ -18,7 +18,7 @@ _STALE = 3600.0
 
 
 @contextmanager
-def atomic_file(path: Path) -> Iterator[IO[bytes]]:
+def atomic_file(path: Path, named: Callable[[Path], Path] | None = None) -> Iterator[IO[bytes]]:
     """A temporary file to write in bytes; renamed to ``path`` if the block succeeds, else removed.
 
     It is in the same folder, which must exist, so the rename stays within one file system, and is
@@ -26,6 +26,8 @@ def atomic_file(path: Path) -> Iterator[IO[bytes]]:
     A link stays: the file it points to is replaced. A replaced file keeps its permissions.
     Temporary files that killed writes of the same file left more than an hour ago are removed.
     OSError if ``path`` exists and is not a regular file but a device, a pipe or a folder.
+
+    When the block has succeeded, ``named`` turns the path into that of another file in its folder.
     """
     path = Path(os.path.realpath(path))
     mode = _mode(path)
@@ -38,7 +40,7 @@ def atomic_file(path: Path) -> Iterator[IO[bytes]]:
             yield file
             file.flush()
             os.fsync(file.fileno())
-        os.replace(temporary, path)
+        os.replace(temporary, path if named is None else named(path))
         sync_folder(path.parent)
     finally:
         temporary.unlink(missing_ok=True)
