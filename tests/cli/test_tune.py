@@ -9,7 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 from onkel.cli.app import app
-from onkel.evaluation.search import part_for_search, tune
+from onkel.evaluation.search import PENALTIES, RRF_STEPS, part_for_search, tune
 
 
 @pytest.fixture
@@ -94,3 +94,12 @@ def test_the_command_reads_the_file_as_the_search_did(tmp_path):
     command = next(line for line in shown.stdout.splitlines() if line.startswith("onkel learn"))
     for option in ("--decimal ,", "--exclude count", "--no-statistics", "--target y"):
         assert option in command
+
+
+def test_penalties_that_are_too_large_for_a_step_are_left_out(circle):
+    """On 150 rows the papers' largest penalty times their largest step is above 1."""
+    shown = call(circle, "--target", "where", "-a", "rrf", "--set", "n_components=20", "--set",
+                 "gamma=1.0", "--limit", 300, "--json")  # fmt: skip
+    assert shown.exit_code == 0, shown.stderr
+    report = json.loads(shown.stdout)
+    assert 2 < report["settings"] < 1 + len(RRF_STEPS) * len(PENALTIES)

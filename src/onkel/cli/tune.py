@@ -62,7 +62,7 @@ def tune(options: TuneOptions) -> None:
         estimator = make_estimator(name, task, {**fixed, **point}, options.seed)
         return StreamModel(estimator, scaling=options.scaling, encoder=encoder)
 
-    points = [{}, *search.points_of(grid)]
+    points = [{}, *(p for p in search.points_of(grid) if search.is_stable({**fixed, **p}))]
     console = stderr()
     shown = track(points, f"{len(points)} settings", console=console, transient=True,
                   disable=not console.is_terminal)  # fmt: skip

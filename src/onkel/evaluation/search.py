@@ -83,6 +83,15 @@ def points_of(grid: Mapping[str, tuple[Any, ...]]) -> Iterator[Point]:
         yield point
 
 
+def is_stable(point: Mapping[str, Any]) -> bool:
+    """Whether one step of the penalty is too small to change the sign of f: η λ < 1.
+
+    Learners refuse others. On few rows the largest penalties of a grid are too large for its
+    largest steps.
+    """
+    return bool(point.get("learning_rate", 0.0) * point.get("alpha", 0.0) < 1.0)
+
+
 def part_of(n_rows: int, share: float, most: int | None) -> np.ndarray:
     """Places of a random part of the rows, for a search."""
     wanted = min(math.ceil(share * n_rows), most or n_rows)
