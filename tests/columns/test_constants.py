@@ -110,3 +110,15 @@ def test_saved_and_refused():
         state["layout"]["constants"] = constants
         with pytest.raises(ModelFileError, match="constants"):
             Encoder.from_state(state)
+
+
+def test_a_text_that_is_mostly_missing_is_not_judged_by_its_few_values():
+    """Six holidays in 6 000 rows, each of its own name, are no column of ids."""
+    n = 6000
+    few, many = [None] * n, [None] * n
+    few[100 :: n // 6] = [f"holiday {k}" for k in range(len(few[100 :: n // 6]))]
+    many[::20] = [f"order {k}" for k in range(n // 20)]
+    table = pa.table({"x": np.arange(n) % 7.0, "few": few, "many": many, "y": np.arange(n) % 5.0})
+    stream = open_stream(table, target="y", tidy=True, missing="auto")
+    assert list(stream.useless) == ["many"]
+    assert stream.encoder.kinds["few"] == "text"

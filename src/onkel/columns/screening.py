@@ -119,8 +119,9 @@ def without_counts(columns: Sequence[Column]) -> list[Column]:
     return [replace(column, repeats=False) for column in columns]
 
 
-# A text column is useless if more than this share of its values are distinct.
-_UNIQUE = 0.95
+# A text column is useless if more than this share of its values are distinct, among at least so
+# many: a column of gaps may have few.
+_UNIQUE, _FEWEST_VALUES = 0.95, 100
 _ID = re.compile(r"(^|[\W_])(id|uuid|guid)$|[a-z](Id|ID)$", re.IGNORECASE)
 
 
@@ -168,8 +169,8 @@ def why_useless(column: Column, given: Given, statistics: bool) -> str | None:
     if text and column.form == "words" and statistics:
         return None
     if text:
-        return "has a value of its own in nearly every row" if distinct > _UNIQUE * len(values) \
-            else None  # fmt: skip
+        own = len(values) >= _FEWEST_VALUES and distinct > _UNIQUE * len(values)
+        return "has a value of its own in nearly every row" if own else None
     if column.kind != "number" or not there.all() or distinct < len(values):
         return None
     if bool((np.diff(values) == 1.0).all()):
