@@ -52,8 +52,8 @@ def more(default: PrequentialResult, without: PrequentialResult) -> list[str]:
 
 def main() -> None:
     one_core()
-    without = "without trees", "", "and cells", ""
-    head("data", "rows", "default", *without, "heavy", "straight", "", "seconds", *without[::2])
+    compared = "no trees", "change", "no trees, no cells", "change", "heavy", "straight", "change"
+    head("data", "rows", "default", *compared, "s: default", "no trees", "no trees, no cells")
     for name in DATA:
         X, y = shuffled(name, N_ROWS, scaling="none", dtype="float32")
         task, heavy = info(name).task, int((finished(TailCurves.in_steps(X)).spread > 0.0).sum())
