@@ -114,6 +114,8 @@ def test_new_columns_and_categories_widen_the_model(days):
         (["-t", "a"], "--target"),
         (["--task", "regression"], "--task"),
         (["--set", "gamma=2"], "--set gamma"),
+        # the model has what was not set, too
+        (["--set", "orthogonal=no"], "has False, this command has 'no'"),
         (["--exclude", "b"], "--exclude b"),
         (["--scaling", "minmax"], "--scaling"),
         (["--report", "m.onkel"], "another use"),

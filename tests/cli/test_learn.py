@@ -498,3 +498,29 @@ def test_no_warning_of_another_package_is_a_message(tmp_path):
         result = run("learn", path, "-t", "y", "-a", "pa")
     assert result.exit_code == 2
     assert "line 2, column 'a': the value is infinite or too large for the dtype" in result.stderr
+
+
+def test_what_a_limit_reads_beyond_it_is_no_row_of_the_run(tmp_path):
+    rng = np.random.default_rng(0)
+    lines = [f"{a:.4f},{'' if k % 7 == 3 else a:.4}" for k, a in enumerate(rng.normal(size=3000))]
+    path = tmp_path / "rows.csv"
+    path.write_text("a,y\n" + "\n".join(lines) + "\n")
+    said = run("learn", path, "-t", "y", "-a", "pa", "--limit", 50).stderr
+    assert "as the target is missing: 429 rows among the 3,000 rows read" in " ".join(said.split())
+    said = run("learn", path, "-t", "y", "-a", "pa").stderr
+    assert "as the target is missing: 429 rows\n" in said
+
+
+def test_features_are_those_of_the_model(tmp_path):
+    """A text has a statistic for each class but one, which come one by one."""
+    rng = np.random.default_rng(0)
+    k, b = rng.integers(0, 5, 400), rng.choice(list("xyz"), 400)
+    lines = [
+        f"{i + a:.3f},{t},class {i}" for i, a, t in zip(k, rng.normal(size=400), b, strict=True)
+    ]
+    path, model = tmp_path / "rows.csv", tmp_path / "m.onkel"
+    path.write_text("a,b,y\n" + "\n".join(lines) + "\n")
+    shown = run("learn", path, "-t", "y", "-a", "pa", "--save", model).stdout
+    n = onkel.load(model).estimator.n_features_in_
+    assert f"400 × {n} features" in shown
+    assert f"400 × {n} features" in run("info", model).stdout

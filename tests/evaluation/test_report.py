@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 import shutil
 import subprocess
@@ -14,6 +15,7 @@ from typer.testing import CliRunner
 from onkel import OnlineKernelClassifier
 from onkel.cli import app
 from onkel.evaluation import prequential, write_html
+from onkel.evaluation.pictures import confusion_picture
 from onkel.evaluation.run_summary import sentences, tiles
 from onkel.learners import PAClassifier, PARegressor
 from onkel.pipeline import StreamModel
@@ -129,3 +131,30 @@ def test_a_browser_opens_it_without_complaint(source, tmp_path, target):
     )  # fmt: skip
     assert "CONSOLE" not in done.stderr
     assert shot.stat().st_size > 20_000
+
+
+@pytest.mark.parametrize(
+    ("labels", "turned"),
+    [
+        (["late", "early"], False),
+        (["Light_Load", "Medium_Load", "Maximum_Load"], True),
+        ([str(k) for k in range(10)], False),
+        ([f"class {k}" for k in range(10)], True),
+    ],
+)
+def test_labels_below_a_confusion_matrix_do_not_overlap(labels, turned):
+    rows = np.eye(len(labels), dtype=int).tolist()
+    figure = confusion_picture({"labels": labels, "rows": rows})
+    figure.canvas.draw()
+    texts = figure.axes[0].get_xticklabels()
+    assert {text.get_rotation() for text in texts} == {90.0 if turned else 0.0}
+    boxes = [text.get_window_extent() for text in texts]
+    assert not any(one.overlaps(other) for one, other in itertools.combinations(boxes, 2))
+
+
+def test_a_report_of_predictions_says_nothing_of_learning(source, tmp_path):
+    model, report = tmp_path / "m.onkel", tmp_path / "r.html"
+    learn(source, "label", tmp_path / "l.html", "-a", "pa", "--save", model)
+    words = ["predict", model, source, "--out", tmp_path / "p.csv", "--report", report]
+    assert CliRunner().invoke(app, list(map(str, words))).exit_code == 0
+    assert "learned" not in report.read_text("utf8").split("<h2>Settings")[0].split("</style>")[1]

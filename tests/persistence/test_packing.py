@@ -59,6 +59,11 @@ def test_a_model_whose_rows_wait_goes_on_bit_for_bit_and_says_what_they_take(tmp
     kept = waiting_rows(model)
     assert kept["rows"] == 1500
     assert kept["until"] == 131_072
+    # also where another part of the model began later: rows that have not come
+    fast = StreamModel(onkel.OnlineKernelRegressor(n_components=30, speed="fast"))
+    fast.partial_fit(X, np.cumsum(X["c0"]))
+    found = waiting_rows(fast)
+    assert found is None or found["until"] > 1500
     assert kept["bytes"] > 1500 * 12 * 8
     small = path.stat().st_size
     with monkeypatch.context() as patch:

@@ -160,6 +160,14 @@ def learner_settings(options: Any) -> dict[str, Any]:
     return {**params, name: features}
 
 
+def other_settings(options: Any, model: Any) -> dict[str, tuple[Any, Any]]:
+    """The settings that a saved model has not: its own value, and the one wanted, by name."""
+    of_learner = model.estimator.get_params()
+    own = {**of_learner, **model.settings.get("params", {})}
+    wanted = learner_settings(options).items()
+    return {name: (own.get(name), v) for name, v in wanted if own.get(name) != v}
+
+
 def choose_task(y: np.ndarray, wanted: str) -> tuple[str, str]:
     """Whether a target (n,) is to be classified or regressed, and why, for the user to see.
 

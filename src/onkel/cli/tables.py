@@ -133,10 +133,10 @@ def _is_plain(column: dict[str, Any]) -> bool:
     return there and not (column.get("gaps") or column.get("written"))
 
 
-def say_of_bad_values(stream: Stream) -> None:
-    """Note how many values were taken for gaps, and of which columns."""
+def say_of_bad_values(stream: Stream, read: str = "") -> None:
+    """Note how many values were taken for gaps, of which columns, and in which rows."""
     found = stream.bad_values
     if found:
         names = listed([f"{name} {n:,}" for name, n in found.items()])
         what = count(sum(found.values()), "value")
-        note(f"taken for missing, as no number or time: {what} ({names})")
+        note(f"taken for missing, as no number or time: {what} ({names}){read}")

@@ -88,7 +88,9 @@ def confusion_picture(confusion: dict[str, Any]) -> Figure:
     axes.grid(visible=False)
     ticks, texts = range(len(labels)), [_cut(label, 12) for label in labels]
     small = 9 if len(labels) <= _MOST_NUMBERED else 6
-    axes.set_xticks(ticks, texts, rotation=0 if len(labels) < 5 else 90, fontsize=small)
+    # inches for a label, and those of the longest
+    room, widest = (side - 1.2) / len(labels), 0.0095 * small * max(map(len, texts), default=0)
+    axes.set_xticks(ticks, texts, rotation=0 if widest < room else 90, fontsize=small)
     axes.set_yticks(ticks, texts, fontsize=small)
     if len(labels) <= _MOST_NUMBERED:
         for (i, j), count in np.ndenumerate(counts):

@@ -96,7 +96,6 @@ def write_html(
         comparison=among,
         figures={name: Markup(to_svg(figure)) for name, figure in drawn.items()},
         scores=alone and _scores(alone),
-        bands=len({run.name for run in runs}) < len(runs),
         columns=model and column_table(columns, model.settings.get("useless", {})),
         progress=alone and _progress(alone),
         settings=_settings(runs, settings or {}),

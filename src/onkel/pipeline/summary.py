@@ -95,11 +95,12 @@ def waiting_rows(model: BlockModel) -> dict[str, int] | None:
     if not isinstance(model.estimator, OnlineEstimator) or not is_fitted(model.estimator):
         return None
     kept = _kept(model.estimator.model_.get_state())
-    if not kept:
+    if not any(len(one["X"]) for one in kept):
         return None
     most = max(kept, key=lambda one: one["n_rows"])
-    size = sum(map(nbytes, kept))
-    return {"rows": len(most["X"]), "until": int(most["n_rows"]), "bytes": size}
+    left, size = int(most["n_rows"]) - len(most["X"]), sum(map(nbytes, kept))
+    # a part of the model may have begun later
+    return {"rows": len(most["X"]), "until": model.n_rows + left, "bytes": size}
 
 
 def _kept(state: State) -> list[State]:

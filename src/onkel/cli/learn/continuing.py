@@ -6,7 +6,7 @@ from dataclasses import fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from onkel.cli.arguments import learner_settings, names_in
+from onkel.cli.arguments import names_in, other_settings
 from onkel.cli.console import complain_unwritten, note
 from onkel.cli.learn.options import LearnOptions
 from onkel.errors import ModelFileError
@@ -153,10 +153,8 @@ def _refuse_others(options: LearnOptions, model: StreamModel, settings: dict[str
         wanted = getattr(options, name)
         if wanted not in (getattr(LearnOptions, name), held):
             raise _contradiction(options, f"--{name.replace('_', '-')}", held, wanted)
-    params = kept.get("params", {})
-    for name, value in learner_settings(options).items():
-        if params.get(name) != value:
-            raise _contradiction(options, f"--set {name}", params.get(name), value)
+    for name, (held, wanted) in other_settings(options, model).items():
+        raise _contradiction(options, f"--set {name}", held, wanted)
     # a column is treated as the model does
     kinds, base = model.encoder.kinds, f"the model of --from {options.base}"
     numbers = {name for name, kind in kinds.items() if kind != "text"}

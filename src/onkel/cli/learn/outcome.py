@@ -71,7 +71,7 @@ class Outcome:
         )
         if status:
             self._say_what_is_left(model.n_rows)
-        _say_of_rows(stream)
+        _say_of_rows(stream, self.options.limit)
         _say_of_weights(model, self.params.get("class_weight"))
         _say_of_targets(run)
         if run.n_rows:
@@ -95,12 +95,10 @@ class Outcome:
             "report", options.report, lambda path: self._report(model, result, path, status), status
         )
         status = status or (_NOT_WRITTEN if failed else 0)
-        codes = stream.encoder.codes
         extra = {
             "status": _STATUS[status],
             "algorithm": self.algorithm,
-            # the codes of words become one feature
-            "n_features": stream.encoder.n_features - sum(m - 1 for m in codes.values()),
+            "n_features": model.estimator.n_features_in_,
             "resumed_rows": self.resumed_rows,
             "alarms": model.alarms_,
             "waiting_rows": waiting_rows(model),
@@ -177,11 +175,15 @@ def _say_of_targets(run: PrequentialRun) -> None:
         )
 
 
-def _say_of_rows(stream: Stream) -> None:
-    """Note rows that were skipped, and columns that came in mid-stream."""
+def _say_of_rows(stream: Stream, limit: int | None) -> None:
+    """Note rows that were skipped, and columns that came in mid-stream.
+
+    Rows are read some thousand at once, also beyond a ``limit``.
+    """
+    read = f" among the {stream.n_read:,} rows read" if limit and stream.n_read > limit else ""
     if stream.n_unlabelled:
-        note(f"skipped, as the target is missing: {count(stream.n_unlabelled, 'row')}")
-    say_of_bad_values(stream)
+        note(f"skipped, as the target is missing: {count(stream.n_unlabelled, 'row')}{read}")
+    say_of_bad_values(stream, read)
     layout = stream.encoder.layout
     late = [c.name for k, c in enumerate(layout.columns) if c.late and not layout.waits(k)]
     if late:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from onkel.cli.arguments import learner_settings, names_in
+from onkel.cli.arguments import learner_settings, names_in, other_settings
 from onkel.cli.console import say_line
 from onkel.cli.live.options import EventOptions
 
@@ -122,9 +122,7 @@ def refuse_others(options: EventOptions, model: Any) -> None:
         for name in ("task", "algorithm", "group", "scaling", "seed", "missing")
         if getattr(options, name) != getattr(EventOptions, name)
     }
-    params = held.get("params", {})
-    for name, value in learner_settings(options).items():
-        given[f"--set {name}"] = params.get(name), value
+    given |= {f"--set {name}": both for name, both in other_settings(options, model).items()}
     for option, (value, wanted) in given.items():
         if value != wanted:
             raise ValueError(
