@@ -80,7 +80,7 @@ def plot(
     path: str | os.PathLike[str] | None = None,
     *,
     title: str = "",
-    caption: str = "",
+    caption: str | None = None,
     size: tuple[float, float] = (8.0, 4.5),
 ) -> Figure:
     """Draw the main metric over the rows, one line per name.
@@ -122,7 +122,7 @@ def plot(
     if title:
         axes.set_title(title, loc="left", fontsize=11, fontweight="bold")
     most = max(map(len, groups.values()))
-    if not caption and len(results) > 1:
+    if caption is None and len(results) > 1:
         caption = "Each row is predicted before it is learned."
         if most > 1:
             caption += f" Lines: means of {most} runs; bands: one standard deviation."

@@ -80,7 +80,11 @@ def write_html(
     alone = runs[0] if len(runs) == 1 else None
     columns = [] if model is None else columns_with_importance(model)
     changes, alarms = ([], []) if model is None else (model.changes_, model.alarms_)
-    drawn = {"curve": plot(runs)} if alone is None else _pictures(alone, columns, changes, alarms)
+    drawn = (
+        {"curve": plot(runs, caption="")}
+        if alone is None
+        else _pictures(alone, columns, changes, alarms)
+    )
     among: Table | None = None
     if alone is None:
         table = comparison(runs, linear)
@@ -96,6 +100,7 @@ def write_html(
         comparison=among,
         figures={name: Markup(to_svg(figure)) for name, figure in drawn.items()},
         scores=alone and _scores(alone),
+        bands=len({run.name for run in runs}) < len(runs),
         columns=model and column_table(columns, model.settings.get("useless", {})),
         progress=alone and _progress(alone),
         settings=_settings(runs, settings or {}),
