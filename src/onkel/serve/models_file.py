@@ -33,7 +33,8 @@ class ModelsFile:
                 [("template", template), ("number", 0), ("highest", 0)],
             )
             about = dict(self._db.execute("SELECT name, value FROM about"))
-            self.known = {key for (key,) in self._db.execute("SELECT key FROM models")}
+            #: the keys whose models it has
+            self.known: set[str] = {key for (key,) in self._db.execute("SELECT key FROM models")}
         except sqlite3.Error as error:
             if "_db" in vars(self):
                 self._db.close()
@@ -41,7 +42,8 @@ class ModelsFile:
         self._path = path
         self.template: bytes = about["template"]
         #: the cut up to which all models are written, and the last that any of them has learned
-        self.number, self.highest = int(about["number"]), int(about["highest"])
+        self.number: int = int(about["number"])
+        self.highest: int = int(about["highest"])
 
     def require_options(self, options: dict[str, Any], journal: Journal) -> None:
         """Refuse other options than those with which the cuts of the journal were taken."""

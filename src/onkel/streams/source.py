@@ -118,6 +118,11 @@ def _raising(error: DataError) -> Iterator[Batch]:
 class TableSource(Source):
     """Rows in Arrow record batches; call :meth:`prepare` before the first piece."""
 
+    # Said again, as type checkers ask for it where they are set.
+    encoder: Encoder
+    target: str | None = None
+    group: str | None = None
+    within: float = 1.0
     # Columns to read; None while all are wanted.
     wanted: dict[str, None] | None = None
     dtype: DTypeLike = "float32"
