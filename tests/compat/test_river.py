@@ -13,8 +13,10 @@ import pytest
 
 from onkel.errors import DataError
 from onkel.learners import (
+    BOGDRegressor,
     FOGDClassifier,
     FOGDRegressor,
+    KernelRLSRegressor,
     NOGDClassifier,
     NOGDRegressor,
     NOLANAClassifier,
@@ -25,6 +27,7 @@ from onkel.learners import (
     PARegressor,
     RRFClassifier,
     RRFRegressor,
+    SupportKernelRegressor,
 )
 
 checks = pytest.importorskip("river.checks", reason="River is not installed")
@@ -232,6 +235,8 @@ def test_room_for_features_that_come_later():
         ({"a": 1.0, "b": float("nan")}, "b"),
         ({"a": float("inf"), "b": 1.0}, "a"),
         ({"a": 1e39, "b": 1.0}, "a"),
+        ({"a": 1e25, "b": 0.0}, "a"),
+        ({"a": 1.0, "b": -1e19}, "b"),
         ({"a": "red", "b": 1.0}, "a"),
         ({"a": 1.0, "b": None}, "b"),
         ({"b": "1.5"}, "b"),
@@ -253,9 +258,33 @@ def test_a_bad_value_is_named_and_changes_nothing(row, column):
     assert pickle.dumps(model.model) == before
 
 
-@pytest.mark.parametrize("y", [float("nan"), None, float("inf"), "x"])
-def test_a_bad_target_is_refused(y):
-    model = RiverRegressor(FOGDRegressor(n_components=10, gamma=1.0, random_state=0))
+@pytest.mark.parametrize("learner", [SupportKernelRegressor, BOGDRegressor])
+def test_a_large_finite_value_is_refused(learner):
+    rng = np.random.default_rng(0)
+    model = RiverRegressor(learner())
+    for a, b in rng.standard_normal((200, 2)).tolist():
+        model.learn_one({"a": a, "b": b}, a)
+    before, expected = pickle.dumps(model.model), model.predict_one({"a": 0.1, "b": 0.2})
+    for call in (lambda x: model.learn_one(x, 0.5), model.predict_one):
+        with pytest.raises(DataError, match=r"column 'a': 1e\+25 is too large for float32"):
+            call({"a": 1e25, "b": 0.0})
+    assert pickle.dumps(model.model) == before
+    assert model.predict_one({"a": 0.1, "b": 0.2}) == expected
+    # at the bound of partial_fit, and within it
+    largest = float(np.sqrt(np.finfo(np.float32).max / 4.0))
+    model.predict_one({"a": 0.999 * largest, "b": 0.0})
+    for x in ({"a": 1.001 * largest, "b": 0.0}, {"a": 0.8 * largest, "b": 0.8 * largest}):
+        with pytest.raises(DataError, match="too large"):
+            model.model.partial_fit([list(x.values())], [0.5])
+        with pytest.raises(DataError, match="too large"):
+            model.learn_one(x, 0.5)
+    assert pickle.dumps(model.model) == before
+
+
+@pytest.mark.parametrize("y", [float("nan"), None, float("inf"), "x", 1e200, -1e160, 10**400])
+@pytest.mark.parametrize("learner", [FOGDRegressor, KernelRLSRegressor])
+def test_a_bad_target_is_refused(y, learner):
+    model = RiverRegressor(learner(n_components=10, gamma=1.0))
     model.learn_one({"a": 1.0}, 1.0)
     before = pickle.dumps(model.model)
     with pytest.raises(ValueError, match="y"):
@@ -427,6 +456,8 @@ def test_text_is_a_feature_for_each_value(library):
     series = pytest.importorskip(library).Series(ys)
     many.learn_many(frame[:120], series[:120])
     many.learn_many(frame[120:], series[120:])
+    assert len(many.predict_many(frame[:0])) == 0
+    assert many.predict_proba_many(frame[:0]).shape == (0, 2)
     np.testing.assert_allclose(one.model.coef_, many.model.coef_, rtol=1e-9, atol=1e-12)
     assert list(many.predict_many(frame)) == [one.predict_one(x) for x in xs]
     assert one.predict_one({"x": 0.0, "place": "unknown"}) == one.predict_one({"x": 0.0})
@@ -435,6 +466,18 @@ def test_text_is_a_feature_for_each_value(library):
     # what was text stays text
     one.learn_one({"x": 0.1, "place": 3}, True)
     assert "place=3" in one._columns.names
+
+
+def test_a_large_value_in_a_frame_with_text_is_named():
+    model = RiverRegressor(FOGDRegressor(n_components=10, gamma=1.0, random_state=0))
+    good = pd.DataFrame({"a": [1.0, 2.0, 3.0], "t": ["red", "blue", "red"]})
+    model.learn_many(good, pd.Series([1.0, 2.0, 3.0]))
+    bad = good.assign(a=[1.0, 1e25, 3.0])
+    with pytest.raises(DataError, match=r"row 1, column 'a': 1e\+25 is too large"):
+        model.predict_many(bad)
+    with pytest.raises(DataError, match=r"row 1, column 'a': 1e\+25 is too large"):
+        model.learn_many(bad, pd.Series([1.0, 2.0, 3.0]))
+    assert model.model.n_rows_ == 4
 
 
 def test_text_where_numbers_were_is_refused():

@@ -14,6 +14,7 @@ from onkel.columns.failures import shorten
 from onkel.columns.notation import is_missing
 from onkel.errors import DataError
 from onkel.fields import State
+from onkel.learners.checking import longest, too_long
 
 Row = dict[Hashable, Any]
 
@@ -95,6 +96,8 @@ class Columns:
         self._memory = memoryview(self.row.data).cast("B")
         # "=", not native: only the standard format refuses what overflows float32
         format = f"={len(names)}{'f' if self.dtype == 'float32' else 'd'}"
+        # rounding to float32 makes no such row longer than learners take
+        self._long = 0.999 * math.sqrt(longest(self.dtype))
         self._pack = struct.Struct(format).pack_into
         self._get: Callable[[Row], tuple[Any, ...]] = itemgetter(*names)
         if len(names) == 1:
@@ -104,15 +107,15 @@ class Columns:
         """The row (1, d) of a dict; a missing feature is 0. Valid until the next call.
 
         DataError for a value that is neither text nor a finite number, text in a column of numbers,
-        or a feature without a column or room for one. If more may come, prediction ignores a
-        feature never learned from.
+        a row too long for learners, or a feature without a column or room for one. If more may
+        come, prediction ignores a feature never learned from.
         """
         try:
             values = self._get(x)
             if len(x) == len(values):
                 self._pack(self._memory, 0, *values)
-                # one sum finds any NaN or infinity; the slow path then looks closer
-                if math.isfinite(sum(values)):
+                # the length finds any NaN, infinity and large value; the slow path looks closer
+                if math.hypot(*values) <= self._long:
                     return self.row
         except (AttributeError, KeyError, TypeError, OverflowError, struct.error):
             pass
@@ -130,10 +133,15 @@ class Columns:
         numbers = [_number(name, x[name]) for name in there]
         with np.errstate(over="ignore"):
             values = np.array(numbers, self.dtype)
+            length = float(np.square(values, dtype=np.float64).sum())
         for name, value, number in zip(there, values, numbers, strict=True):
             if not np.isfinite(value):
                 message = f"{number!r} is not finite; features must be finite {self.dtype} numbers"
                 raise DataError(message, column=str(name), value=number)
+        if length > longest(self.dtype):
+            k = int(np.abs(values).argmax())
+            message = too_long(numbers[k], self.dtype)
+            raise DataError(message, column=str(there[k]), value=numbers[k])
         self.commit(names)
         if learning:
             self.texts |= texts

@@ -14,6 +14,7 @@ from onkel.compat.columns import Row
 from onkel.compat.over_tables import OverTables
 from onkel.compat.wrappers import Frame, OverEstimator, Series, frame_like, series_like
 from onkel.learners import FOGDClassifier, FOGDRegressor, OnlineClassifier, OnlineRegressor
+from onkel.learners.labels import largest_target
 from onkel.model.transaction import locked
 from onkel.pipeline import StreamModel
 
@@ -53,8 +54,9 @@ class RiverClassifier(OverEstimator, base.MiniBatchClassifier):
     Raises
     ------
     DataError
-        A feature beyond those of ``features``, or a value that is neither text nor a finite number.
-        The message names the feature, and the model is unchanged.
+        A feature beyond those of ``features``, a value that is neither text nor a finite number, or
+        one too large for distances of rows to be finite (some 1e19 in float32). The message names
+        the feature, and the model is unchanged.
 
     Examples
     --------
@@ -217,7 +219,8 @@ class RiverRegressor(OverEstimator, base.MiniBatchRegressor):
         """Learn one row; ``w`` ≥ 0 is its weight."""
         x, more = self._split(x)
         row = self._row(x)
-        if more or not self._started or not _plain_number(y) or not 0.0 <= w < np.inf:
+        plain = isinstance(y, (int, float)) and abs(y) <= largest_target(self.model.dtype)
+        if more or not self._started or not plain or not 0.0 <= w < np.inf:
             self.model.partial_fit(row, [y], sample_weight=[w], **more)
         else:
             self.model._learn_row(row, y, w)
@@ -312,7 +315,3 @@ class _TableRegressor(OverTables, RiverRegressor):
 
     def predict_many(self, X: Frame) -> Series:
         return series_like(self.model.predict(X) if self._started else np.zeros(len(X)), X)
-
-
-def _plain_number(y: object) -> bool:
-    return isinstance(y, (int, float)) and -np.inf < y < np.inf

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -118,12 +119,8 @@ class OverEstimator:
         if _holds_text(X):
             # columns come with the values, row by row
             for row, (x, label) in enumerate(zip(_rows(X), as_values(y).tolist(), strict=True)):
-                try:
+                with _of_row(row):
                     self.learn_one(x, label)
-                except DataError as error:
-                    raise DataError(
-                        error.message, row=row, column=error.column, value=error.value
-                    ) from None
             return
         more: dict[str, Any] = {}
         if self.group is not None:
@@ -164,8 +161,10 @@ class OverEstimator:
 
     def _scored(self, X: Frame, score: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
         if _holds_text(X):
-            rows = (self._columns.read(x, learning=False) for x in _rows(self._features_of(X)))
-            A = np.concatenate([row.copy() for row in rows])
+            A = np.zeros((len(X), self._columns.room), self._columns.dtype)
+            for row, x in enumerate(_rows(self._features_of(X))):
+                with _of_row(row):
+                    A[row] = self._columns.read(x, learning=False)
         else:
             A = self._scoring_frame(X)
         try:
@@ -182,6 +181,15 @@ def _holds_text(X: Frame) -> bool:
 def _rows(X: Any) -> list[Row]:
     """The rows of a frame, of pandas or polars."""
     return list(X.to_dicts() if hasattr(X, "to_dicts") else X.to_dict("records"))
+
+
+@contextmanager
+def _of_row(row: int) -> Iterator[None]:
+    """An error of one row says which row of a frame it is."""
+    try:
+        yield
+    except DataError as error:
+        raise DataError(error.message, row=row, column=error.column, value=error.value) from None
 
 
 def _named(error: DataError, names: list[Hashable]) -> DataError:

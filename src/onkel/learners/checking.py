@@ -148,14 +148,14 @@ def _squared_length(values: np.ndarray) -> float:
 
 
 @cache
-def _longest(dtype: np.dtype[Any]) -> float:
+def longest(dtype: np.dtype[Any] | str) -> float:
     """The largest squared length of a row: distances of two rows must be finite, too."""
     return float(np.finfo(dtype).max) / 4.0
 
 
 def _first_not_finite(estimator: TakesRows, X: Matrix) -> DataError | None:
     """The error of the first row of X, dense or CSR, whose squared length is not finite."""
-    most = _longest(X.dtype)
+    most = longest(X.dtype)
     # the usual case in one call
     if type(X) is np.ndarray and X.size <= SHORT and np.vdot(X, X) <= most:
         return None
@@ -177,11 +177,16 @@ def _first_not_finite(estimator: TakesRows, X: Matrix) -> DataError | None:
     value, j = float(cells[k]), int(columns[k])
     names = column_names(estimator)
     if np.isfinite(value):
-        message = f"{value:g} is too large for {X.dtype}: rows this long have no finite distances"
+        message = too_long(value, X.dtype)
     else:
         what = "NaN" if np.isnan(value) else "infinity (inf, or too large for the dtype)"
         message = f"X contains {what}; every value must be a finite number"
     return DataError(message, row=row, column=j if names is None else str(names[j]), value=value)
+
+
+def too_long(value: float, dtype: np.dtype[Any] | str) -> str:
+    """What is wrong with a row whose largest value is this."""
+    return f"{value:g} is too large for {dtype}: rows this long have no finite distances"
 
 
 def _squared_lengths(X: Matrix) -> np.ndarray:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
+from functools import cache
 
 import numpy as np
 from sklearn.utils.validation import column_or_1d
 
-from onkel.annotations import ArrayLike, ClassWeight, DTypeLike
+from onkel.annotations import ArrayLike, ClassWeight
 from onkel.errors import DataError
 from onkel.fields import State, Text, check, require
 from onkel.learners.checking import cell_error, first_error, first_where, not_finite
@@ -31,7 +32,7 @@ def _column(y: object) -> np.ndarray:
     return column_or_1d(as_values(y), warn=True)
 
 
-def targets(y: object, dtype: DTypeLike) -> tuple[np.ndarray, DataError | None]:
+def targets(y: object, dtype: str) -> tuple[np.ndarray, DataError | None]:
     """Targets as float64, and the error of the first that is no number a learner can square."""
     y = _column(y)
     error = None
@@ -45,12 +46,17 @@ def targets(y: object, dtype: DTypeLike) -> tuple[np.ndarray, DataError | None]:
         values = np.zeros(len(y))
         values[: error.row] = y[: error.row].astype(np.float64)
     infinite = "y contains {what}; every target must be a finite number"
-    # its square would be out of the learner's range
-    large = np.abs(values) > 0.1 * np.sqrt(np.finfo(dtype).max)
+    large = np.abs(values) > largest_target(dtype)
     message = f"{{value:g}} is too large for {dtype}; scale the target"
     return values, first_error(
         not_finite(values, "y", infinite), first_where(large, values, "y", message), error
     )
+
+
+@cache
+def largest_target(dtype: str) -> float:
+    """The square of a larger target would be out of the learner's range."""
+    return float(0.1 * np.sqrt(np.finfo(dtype).max))
 
 
 def labels(y: object) -> tuple[np.ndarray, DataError | None]:

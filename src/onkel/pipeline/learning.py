@@ -48,7 +48,7 @@ def learn_rows(
 ) -> Predictions:
     """Learn rows up to the first bad one."""
     if model.task == "regression" and y.dtype.kind not in "biuf":
-        y, error = targets(y, np.float64)
+        y, error = targets(y, "float64")
         if error is not None:
             head = slice(error.row)
             if error.row:
