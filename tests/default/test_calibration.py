@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import itertools
 import math
 
@@ -212,10 +213,32 @@ def test_merged_links_are_means_by_what_was_learned():
     for seed, link in enumerate(links):
         link.learn(*binary(3000, seed), np.ones(3000))
     a, b = (link.two.copy() for link in links)
-    links[0].take_in(links[1])
+    links[0].take_in(links[1], None, 3000, 3000)
     mean = (a[0] * a[1] + b[0] * b[1]) / (a[1] + b[1])
     np.testing.assert_allclose(links[0].two[0], mean, atol=0.02)
     Calibration.from_state(links[0].get_state())
+
+
+def test_merged_links_count_what_both_knew_once():
+    """Of links that went on from one: what they gained counts."""
+    origin = Calibration()
+    origin.learn(*binary(1000, 0), np.ones(1000))
+    a, b = copy.deepcopy(origin), copy.deepcopy(origin)
+    a.learn(*binary(10_000, 1), np.ones(10_000))
+    one, two = copy.deepcopy(a), copy.deepcopy(origin)
+    one.take_in(b, origin, 10_000, 0)
+    two.take_in(a, origin, 0, 10_000)
+    np.testing.assert_array_equal(one.two, a.two)
+    np.testing.assert_allclose(two.two, a.two, rtol=1e-9)
+    np.testing.assert_array_equal(two.many, origin.many)
+    # a part of few rows moves the link little, and the sums are those of one pass
+    f, y = binary(10_020, 1)
+    b.learn(f[10_000:], y[10_000:], np.ones(20))
+    one.take_in(b, origin, 10_000, 20)
+    assert np.abs(one.two[0] - a.two[0]).max() < 0.1 * np.abs(b.two[0] - a.two[0]).max()
+    whole = copy.deepcopy(a)
+    whole.learn(f[10_000:], y[10_000:], np.ones(20))
+    np.testing.assert_allclose(one.two[1], whole.two[1], rtol=0.02)
 
 
 @pytest.mark.parametrize("name", ["two", "many"])

@@ -102,6 +102,18 @@ def test_default_is_near_one_pass(kind):
     assert abs(score - wanted) < 0.005
 
 
+@pytest.mark.parametrize("classes", [2, 3])
+def test_a_part_that_learned_nothing_changes_no_probability(classes):
+    X, y = rows(6000)
+    y = np.digitize(y, [-0.5, 0.5][: classes - 1])
+    sample = KernelRLSClassifier(n_components=40).fit(X[:500], y[:500]).fix_map()
+    one = copy.deepcopy(sample).partial_fit(X[500:], y[500:])
+    for mine, other in ((one, sample), (sample, one)):
+        merged = copy.deepcopy(mine).merge(other, since=sample)
+        assert merged.n_rows_ == 6000
+        np.testing.assert_allclose(merged.predict_proba(X), one.predict_proba(X), atol=1e-9)
+
+
 @pytest.mark.parametrize("forgetting", [1.0, 0.998])
 def test_cells_lie_between_a_mean_and_a_sum(forgetting):
     X, y = rows(3000)

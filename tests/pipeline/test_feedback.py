@@ -104,3 +104,5 @@ def test_merged_models_start_from_the_wider_bounds():
     q = np.maximum(a.feedback.next.q_, b.feedback.next.q_)
     a.merge(b, since=base)
     np.testing.assert_array_equal(a.feedback.next.q_, q)
+    # those of base count once
+    assert a.feedback.next.n_rows == a.feedback.alarm.n_rows == 2999

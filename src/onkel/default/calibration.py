@@ -51,6 +51,8 @@ _FIRST_ROWS = 1.0
 _KEPT = 0.9995
 #: so that equal probabilities never hide an order of scores
 _LEAST_SLOPE = 0.01
+# smaller sums are what rounding leaves of a difference
+_LEAST_GAIN = 1e-9
 
 
 @jit_inline
@@ -70,6 +72,11 @@ def _place(f, knots):
 def _fade(e):
     for k in range(e.shape[0]):
         e[k] = _FIRST_ROWS + _KEPT * (e[k] - _FIRST_ROWS)
+
+
+def _faded(e: np.ndarray, rows: int) -> np.ndarray:
+    """What is left of sums e after so many rows."""
+    return np.asarray(e + (_KEPT**rows - 1.0) * (e - _FIRST_ROWS))
 
 
 @jit_inline
@@ -198,11 +205,27 @@ class Calibration(Stateful):
             return np.stack([1.0 - positive, positive], axis=1)
         return np.asarray(softmax(np.interp(scores, MANY, self.many[0]), axis=1))
 
-    def take_in(self, other: Calibration) -> None:
-        """Merge with another: the mean of the values by what each knot has learned."""
-        for mine, its, knots in ((self.two, other.two, TWO), (self.many, other.many, MANY)):
-            mine[0] = np.average([mine[0], its[0]], axis=0, weights=[mine[1], its[1]])
-            np.maximum(mine[1], its[1], out=mine[1])
+    def take_in(
+        self, other: Calibration, since: Calibration | None, rows: int, its_rows: int
+    ) -> None:
+        """Merge with another: the mean of the values, weighted by what each knot has learned.
+
+        ``since``: the link that both went on from; None: a new one. ``rows`` and ``its_rows``: how
+        many this one and the other have learned from there. Those of the other follow.
+        """
+        if not its_rows:
+            return
+        links = (self, other, Calibration() if since is None else since)
+        of_two, of_many = ([getattr(link, name) for link in links] for name in ("two", "many"))
+        for (mine, its, origin), knots in ((of_two, TWO), (of_many, MANY)):
+            gained = np.maximum(mine[1] - _faded(origin[1], rows), 0.0)
+            its_gained = np.maximum(its[1] - _faded(origin[1], its_rows), 0.0)
+            total = gained + its_gained
+            # a knot that neither has learned from was moved by its neighbours
+            by_rows = np.full(len(knots), its_rows / (rows + its_rows))
+            share = np.divide(its_gained, total, out=by_rows, where=total > _LEAST_GAIN)
+            mine[0] += share * (its[0] - mine[0])
+            mine[1] = _faded(mine[1], its_rows) + its_gained
             least = _LEAST_SLOPE * knots
             mine[0] = np.maximum.accumulate(mine[0] - least) + least
 

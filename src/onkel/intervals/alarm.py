@@ -331,10 +331,17 @@ class Alarm(Stateful):
         for row in rows.tolist():
             _log.info("alarm: scores have become larger; it rang after row %d", row)
 
-    def take_in(self, other: Alarm) -> None:
-        """Merge with an alarm over other rows: the reference is renewed, as the model is new."""
-        self.rung_ = np.sort(np.concatenate([self.rung_, other.rung_]))[-MOST_KEPT:]
-        self.counts_[:] = self.n_rows + other.n_rows, 0
+    def take_in(self, other: Alarm, since: Alarm | None = None) -> None:
+        """Merge with an alarm over other rows: the reference is renewed, as the model is new.
+
+        ``since``: the alarm that both went on from; its rows and rings count once.
+        """
+        known = 0 if since is None else since.n_rows
+        if other.n_rows == known:
+            return
+        new = other.rung_[other.rung_ > known]
+        self.rung_ = np.sort(np.concatenate([self.rung_, new]))[-MOST_KEPT:]
+        self.counts_[:] = self.n_rows + other.n_rows - known, 0
 
     def check_state(self, state: State, sizes: Sizes) -> None:
         rows, since = state["counts"].tolist()

@@ -132,8 +132,11 @@ class Feedback(Stateful):
             self.next.learn_shares(shares)
             self.alone.learn_shares(alone)
 
-    def take_in(self, other: Feedback) -> None:
-        """Merge with the feedback of a model that is merged in."""
-        self.alarm.take_in(other.alarm)
-        self.next.take_in(other.next)
-        self.alone.take_in(other.alone)
+    def take_in(self, other: Feedback, since: Feedback | None = None) -> None:
+        """Merge with the feedback of a model that is merged in.
+
+        ``since``: that of the model which both went on from; what it knew counts once.
+        """
+        for name in ("alarm", "next", "alone"):
+            origin = None if since is None else getattr(since, name)
+            getattr(self, name).take_in(getattr(other, name), origin)

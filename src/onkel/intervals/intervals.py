@@ -186,27 +186,31 @@ class Intervals(Stateful):
         tracking.track_row(self.numbers, prediction, y, out)
         return out[0, 0] if self.one_level else out[0]
 
-    def take_in(self, other: Intervals) -> None:
+    def take_in(self, other: Intervals, since: Intervals | None = None) -> None:
         """Merge with bounds learned apart, for the merged model: it starts from the wider ones.
 
         How the merged model errs is not known before its first row. So each q and the largest
         scores become the larger ones, and the means of errors are joined by their weights. From
-        then on feedback moves the bounds. ValueError: the levels or the kinds of bounds differ.
+        then on feedback moves the bounds. ``since``: the bounds that both went on from; their rows
+        count once. ValueError: the levels or the kinds of bounds differ.
         """
         mine, other_kind = ([*of.levels.tolist(), of.local, of.step] for of in (self, other))
         if mine != other_kind:
             raise ValueError(f"intervals cannot be merged: they differ, {self!r} and {other!r}")
-        total = max(self.n_rows + other.n_rows, 1)
+        known = 0 if since is None else since.n_rows
+        rows, its_rows = self.n_rows - known, other.n_rows - known
+        if not its_rows:
+            return
         if self.deviation < other.deviation:
             self.deviations_[:], self.losses_[:] = other.deviations_, other.losses_
-        self.errors_ += (other.n_rows / total) * (other.errors_ - self.errors_)
+        self.errors_ += its_rows / (rows + its_rows) * (other.errors_ - self.errors_)
         np.maximum(self.largest_scores_, other.largest_scores_, out=self.largest_scores_)
         np.maximum(self.q_, other.q_, out=self.q_)
         for my, its in ((self.trial_, other.trial_), (self.tries_, other.tries_)):
             np.maximum(my, its, out=my)
         tracking.put_in_order(self.numbers, len(self.levels))
         self.known_[tracking.LEAST] = min(self.known_[tracking.LEAST], other.known_[tracking.LEAST])
-        self.known_[tracking.N_ROWS] += other.n_rows
+        self.known_[tracking.N_ROWS] += its_rows
 
     @property
     def n_rows(self) -> int:

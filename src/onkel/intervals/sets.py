@@ -184,13 +184,18 @@ class ClassSets(Stateful):
         inside = scores[:, None, :] <= q[:, :, None]
         return inside[:, 0] if one or self.one_level else inside
 
-    def take_in(self, other: ClassSets) -> None:
-        """Merge with sets learned apart, for the merged model: it starts from the larger ones."""
+    def take_in(self, other: ClassSets, since: ClassSets | None = None) -> None:
+        """Merge with sets learned apart, for the merged model: it starts from the larger ones.
+
+        ``since``: the sets that both went on from; their rows count once.
+        """
         mine, its = ([*of.levels.tolist(), of.local] for of in (self, other))
         if mine != its:
             raise ValueError(f"sets cannot be merged: they differ, {self!r} and {other!r}")
-        np.maximum(self.q_, other.q_, out=self.q_)
-        self.n_rows += other.n_rows
+        known = 0 if since is None else since.n_rows
+        if other.n_rows > known:
+            np.maximum(self.q_, other.q_, out=self.q_)
+            self.n_rows += other.n_rows - known
 
     def check_state(self, state: State, sizes: Sizes) -> None:
         levels = state["levels"]

@@ -505,7 +505,13 @@ class OnlineClassifier(ClassifierMixin, OnlineEstimator):
         known = 0.0 if since is None else since.class_counts_
         self.class_counts_ = joined((self.class_counts_, other.class_counts_, known))
         if self.calibration_ is not None and other.calibration_ is not None:
-            self.calibration_.take_in(other.calibration_)
+            least = 0 if since is None else since.n_rows_
+            self.calibration_.take_in(
+                other.calibration_,
+                None if since is None else since.calibration_,
+                self.n_rows_ - least,
+                other.n_rows_ - least,
+            )
 
     def _own_fields(self) -> Fields:
         fields: dict[str, Field] = {

@@ -37,10 +37,10 @@ def merge(learner: Any, other: Any, since: Any) -> None:
                 f"{one.n_rows_:,}: give the one that both went on from"
             )
     learner.model_.take_in(other.model_, None if since is None else since.model_)
-    learner.n_rows_ += other.n_rows_ - least
     if learner.feedback_ is not None:
-        learner.feedback_.take_in(other.feedback_)
+        learner.feedback_.take_in(other.feedback_, None if since is None else since.feedback_)
     learner._take_in_own(other, since)
+    learner.n_rows_ += other.n_rows_ - least
 
 
 def require_alike(learner: Any, other: Any) -> None:

@@ -60,7 +60,7 @@ class MergeableModel(BlockModel):
             self._require_alike(one)
         self.estimator.merge(other.estimator, since=None if since is None else since.estimator)
         self._inputs.take_in(other._inputs, None if since is None else since._inputs)
-        self._feedback.take_in(other._feedback)
+        self._feedback.take_in(other._feedback, None if since is None else since._feedback)
         self._sample.take_in(other._sample, None if since is None else since._sample)
         return self
 
