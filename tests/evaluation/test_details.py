@@ -26,7 +26,13 @@ from onkel.errors import DataError, ModelFileError
 from onkel.evaluation import PrequentialRun, prequential
 from onkel.evaluation.baselines import Baselines
 from onkel.evaluation.class_details import Ranking
-from onkel.learners import FOGDClassifier, KernelRLSClassifier, PAClassifier, PARegressor
+from onkel.learners import (
+    FOGDClassifier,
+    KernelRLSClassifier,
+    OnlineKernelClassifier,
+    PAClassifier,
+    PARegressor,
+)
 from onkel.persistence.contents import flatten, unflatten
 
 RNG = np.random.default_rng(0)
@@ -117,8 +123,10 @@ def test_two_classes_as_scikit_learn_has_them():
     predicted = fogd().predict_then_learn(X, TWO)
     first = 1 + int(np.flatnonzero(TWO[0] != TWO)[0])  # from then on both classes are known
     positive = 1 / (1 + np.exp(-scores))
+    # before, the class known has probability 1; the first rows of both are left out
+    loss = log_loss(TWO[first:], positive[first:]) * (1500 - first) / 1498
     assert found["auc"] == pytest.approx(roc_auc_score(TWO[first:], scores[first:]), abs=2e-3)
-    assert found["log_loss"] == pytest.approx(log_loss(TWO[first:], positive[first:]))
+    assert found["log_loss"] == pytest.approx(loss)
     assert found["balanced_accuracy"] == pytest.approx(
         100 * balanced_accuracy_score(TWO[1:], predicted[1:])
     )
@@ -131,7 +139,7 @@ def test_two_classes_as_scikit_learn_has_them():
     )
     # in every bin, predicted and observed shares are close
     rows = sum(b["rows"] for b in found["calibration"])
-    assert rows == 1500 - first
+    assert rows == 1498
     assert (
         sum(b["rows"] * abs(b["predicted"] - b["observed"]) for b in found["calibration"])
         < 0.1 * rows
@@ -149,6 +157,42 @@ def test_three_classes_as_scikit_learn_has_them():
     np.testing.assert_array_equal(
         found["confusion"]["rows"], confusion_matrix(THREE[1:], predicted[1:])
     )
+
+
+def late(n_classes, late_from=400, n=900):
+    """Labels of which one class comes alone, and the last one late."""
+    y = np.where(X[:n, 0] > 0, "n", "y")
+    y[: 1 + np.flatnonzero(y == "y")[5]] = "y"
+    if n_classes == 3:
+        y[late_from:][X[late_from:n, 1] > 0.3] = "a"
+    return y
+
+
+@pytest.mark.parametrize("n_classes", [1, 2, 3])
+@pytest.mark.parametrize(
+    "model", [fogd, KernelRLSClassifier, lambda: OnlineKernelClassifier(speed="fast")]
+)
+def test_the_log_loss_is_that_of_the_learners_probabilities(model, n_classes):
+    y = late(n_classes) if n_classes > 1 else np.full(900, "y")
+    one, total, n = model(), 0.0, 0
+    for t in range(len(y)):
+        known = one.classes_.tolist() if t else []
+        if y[t] in known:
+            p = one.predict_proba_next(X[t : t + 1])[0, known.index(y[t])]
+            total, n = total - math.log(p), n + 1
+        one.partial_fit(X[t : t + 1], y[t : t + 1])
+    for more in ({}, {"intervals": 0.9}):
+        found = prequential(model(), cut(y, 1), warm_up=False, **more).details
+        assert sum(b["rows"] for b in found["calibration"]) == n == 900 - n_classes
+        third = 1e-3 if n_classes == 3 else 1e-9
+        assert found["log_loss"] == pytest.approx(total / n, abs=third)
+
+
+def test_a_learner_that_knew_more_classes_is_not_sure_of_the_first():
+    model = fogd().partial_fit(X[:500], TWO[:500])
+    y = np.sort(TWO[500:])
+    found = prequential(model, [(X[500:], y)], warm_up=False).details
+    assert sum(b["rows"] for b in found["calibration"]) < 0.6 * len(y)
 
 
 def test_ranking_counts_ties_one_half():

@@ -209,7 +209,8 @@ class Probabilities(Stateful):
 
     If they are ``calibrated``, the scores are those of a learner that calibrates them on the rows
     before; otherwise their softmax is the probability. A class never seen before has none: its
-    first row is left out. ``level``: of sets of labels to be measured, too; None: there are none.
+    first row is left out. While one class is known, its probability is 1. ``level``: of sets of
+    labels to be measured, too; None: there are none.
     """
 
     def state_fields(self) -> Fields:
@@ -240,24 +241,45 @@ class Probabilities(Stateful):
         if self.sets is None and self.level is not None:
             self.sets = RunSets(self.level)
 
-    def add(self, codes: np.ndarray, scores: np.ndarray, known: np.ndarray) -> None:
-        """Scores (n, K) of rows of class ``codes`` (n,), when ``known`` (n,) classes were known."""
-        at = np.flatnonzero((codes < known) & (known >= 2))
-        if not len(at):
-            return
-        # rows with the same number of known classes form a group
-        for rows in np.split(at, np.flatnonzero(np.diff(known[at])) + 1):
-            K = int(known[rows[0]])
-            S, y = scores[rows, :K], codes[rows]
-            p, right = self._probabilities(S, y), S.argmax(axis=1) == y
-            self.loss -= float(np.log(p[:, 0].clip(min=_SMALLEST)).sum())
-            self.n_rows += len(rows)
-            bins = (p[:, 1] * _P_BINS).astype(np.int64).clip(0, _P_BINS - 1)
-            for column, values in enumerate((np.ones(len(rows)), right, p[:, 1])):
-                self.bins[:, column] += np.bincount(bins, weights=values, minlength=_P_BINS)
+    def add(
+        self, codes: np.ndarray, scores: np.ndarray, known: np.ndarray, names: list[object]
+    ) -> None:
+        """Scores (n, K) of rows of class ``codes`` (n,), when ``known`` (n,) classes were known.
 
-    def _probabilities(self, S: np.ndarray, y: np.ndarray) -> np.ndarray:
-        """Probabilities (n, 2) of the class that came and of the predicted one."""
+        ``names`` (K,): the labels of the columns.
+        """
+        # rows that are learned with the same number of classes form a group; the link of a learner
+        # learns the first row of a class, too
+        now = np.maximum(known, codes + 1)
+        for rows in np.split(np.arange(len(codes)), np.flatnonzero(np.diff(now)) + 1):
+            K, counted = int(now[rows[0]]), codes[rows] < known[rows]
+            if K == 1:
+                # a learner that has learned more classes before the run has scores
+                n = int((counted & ~scores[rows].any(axis=1)).sum())
+                self._count(np.ones((n, 2)), np.ones(n, dtype=bool))
+                continue
+            # in the order that the learner has them in
+            order = sorted(range(K), key=lambda k: (isinstance(names[k], str), names[k]))
+            S, y = scores[np.ix_(rows, order)], np.argsort(order)[codes[rows]]
+            if self.link is not None and K == 3:
+                # a link for three classes takes shares: of two, (1 ± f)/2
+                S[~counted] += np.where(np.arange(3) == y[~counted, None], 0.0, 0.5)
+            p = self._probabilities(S, y, counted)
+            self._count(p[counted], (S.argmax(axis=1) == y)[counted])
+
+    def _count(self, p: np.ndarray, right: np.ndarray) -> None:
+        """Take in the probabilities (n, 2) of the class that came and of the predicted one."""
+        self.loss -= float(np.log(p[:, 0].clip(min=_SMALLEST)).sum())
+        self.n_rows += len(p)
+        bins = (p[:, 1] * _P_BINS).astype(np.int64).clip(0, _P_BINS - 1)
+        for column, values in enumerate((np.ones(len(p)), right, p[:, 1])):
+            self.bins[:, column] += np.bincount(bins, weights=values, minlength=_P_BINS)
+
+    def _probabilities(self, S: np.ndarray, y: np.ndarray, counted: np.ndarray) -> np.ndarray:
+        """Probabilities (n, 2) of the class that came and of the predicted one.
+
+        ``counted`` (n,): which rows the sets are measured on.
+        """
         if self.link is not None:
             scores = np.ascontiguousarray(S[:, 1:] - S[:, :1] if S.shape[1] == 2 else S)
             if self.sets is None:
@@ -266,7 +288,7 @@ class Probabilities(Stateful):
         else:
             P = softmax(S, axis=1)
         if self.sets is not None:
-            self.sets.add(y, P)
+            self.sets.add(y[counted], P[counted])
         return np.column_stack([P[np.arange(len(y)), y], P.max(axis=1)])
 
     def summary(self) -> dict[str, Any]:

@@ -113,20 +113,20 @@ class Details(Stateful):
         before = np.concatenate([[self._n_seen], 1 + codes[:-1]])
         known = np.maximum.accumulate(before).astype(np.int64)
         self._n_seen = max(int(known[-1]), int(codes[-1]) + 1)
-        if predicted.scores is None or predicted.classes is None or len(predicted.classes) < 2:
+        if predicted.scores is None or predicted.classes is None:
             return
         scores = self._in_order(predicted.scores, predicted.classes)
-        self.ranking.add(codes, scores, known * (known >= 2))
+        if len(predicted.classes) >= 2:
+            self.ranking.add(codes, scores, known * (known >= 2))
         if self.probabilities is not None:
-            self.probabilities.add(codes, scores, known)
+            self.probabilities.add(codes, scores, known, self.labels.names)
 
     def _in_order(self, scores: np.ndarray, classes: np.ndarray) -> np.ndarray:
-        """Scores (n, K) in the order of ``self.labels``."""
-        if scores.shape[1] == 1:
-            scores = scores * np.array([-0.5, 0.5])
+        """Scores (n, K) in the order of ``self.labels``; 0 while one class is known."""
         at = self.labels.codes(classes)
         out = np.zeros((len(scores), len(self.labels.names)))
-        out[:, at] = scores
+        if len(classes) >= 2:
+            out[:, at] = scores * np.array([-0.5, 0.5]) if scores.shape[1] == 1 else scores
         return out
 
     def summary(self) -> dict[str, Any]:
