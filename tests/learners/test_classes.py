@@ -8,6 +8,7 @@ import pytest
 from sklearn.base import clone
 from tests.learners.conftest import CLASSIFIERS, NAMES
 
+from onkel import from_bytes
 from onkel.errors import DataError
 from onkel.learners import FOGDClassifier, NOGDClassifier, PAClassifier, RRFClassifier
 from onkel.pipeline import StreamModel
@@ -241,3 +242,17 @@ def test_classes_may_be_given_in_any_form(form, labels):
 def test_classes_that_are_none_are_named(classes, message):
     with pytest.raises(ValueError, match=f"classes=.*{message}"):
         FOGDClassifier().partial_fit(np.zeros((2, 1)), ["a", "a"], classes=classes)
+
+
+@pytest.mark.parametrize("label", [1500.0, float(2**53 + 2)])
+def test_a_label_that_makes_others_inexact_is_refused(label):
+    X, large = np.random.default_rng(0).standard_normal((6, 2)), [2**53, 2**53 + 1, 2**53]
+    model = PAClassifier().partial_fit(X[:3], large)
+    with pytest.raises(DataError, match=r"row 2, column 'y': label .* are not exact as float64"):
+        model.partial_fit(X[:3], np.array([2.0**53, 2.0**53, label]))
+    assert model.n_rows_ == 5
+    assert model.classes_.tolist() == large[:2]
+    assert from_bytes(model.to_bytes()).predict(X).tolist() == model.predict(X).tolist()
+    # small ones are exact
+    small = PAClassifier().partial_fit(X[:2], [1, 2]).partial_fit(X[2:3], [1500.0])
+    assert small.classes_.tolist() == [1.0, 2.0, 1500.0]

@@ -259,7 +259,7 @@ class Probabilities(Stateful):
                 self._count(np.ones((n, 2)), np.ones(n, dtype=bool))
                 continue
             # in the order that the learner has them in
-            order = sorted(range(K), key=lambda k: (isinstance(names[k], str), names[k]))
+            order = np.array(sorted(range(K), key=lambda k: (isinstance(names[k], str), names[k])))
             S, y = scores[np.ix_(rows, order)], np.argsort(order)[codes[rows]]
             if self.link is not None and K == 3:
                 # a link for three classes takes shares: of two, (1 ± f)/2

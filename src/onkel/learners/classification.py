@@ -24,6 +24,7 @@ from onkel.learners.labels import (
     classes_given,
     classes_of_state,
     labels,
+    not_exact,
     refuse_unknown,
     required_target,
     same_kind,
@@ -217,6 +218,9 @@ class OnlineClassifier(ClassifierMixin, OnlineEstimator):
             if self.classes_fixed_:
                 raise refusal(self, unknown_class(rows.y, row, known), a, out)
             one = rows.part(row, row + 1)
+            wrong = not_exact(one.y[0], known)
+            if wrong is not None:
+                raise refusal(self, wrong, a + row, out)
             if len(known):
                 out.append(Part(self._scores_before(one.X, one.keys), known))
             first: list[Part] = []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
 from functools import cache
+from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import column_or_1d
@@ -127,6 +128,19 @@ def same_kind(y: np.ndarray, classes: np.ndarray) -> DataError | None:
         f"classes known are {classes.tolist()!r}"
     )
     return DataError(message, row=0, column="y", value=y[0].item())
+
+
+def not_exact(label: Any, classes: np.ndarray) -> DataError | None:
+    """The error of a new label that no one type holds exactly together with the classes known."""
+    both = np.append(classes, label)
+    exact = [*classes.tolist(), label.item()]
+    if both.tolist() == exact:
+        return None
+    message = (
+        f"label {label.item()!r} and the classes known, {classes.tolist()!r}, are not exact as "
+        f"{both.dtype}; give all labels as whole numbers, or all as strings"
+    )
+    return DataError(message, row=0, column="y", value=label.item())
 
 
 def _objects_error(y: np.ndarray, good: Callable[[object], bool], message: str) -> DataError | None:
