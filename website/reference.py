@@ -100,8 +100,16 @@ PAGES: dict[str, tuple[str, str, dict[str, str]]] = {
             "onkel.datasets": (
                 "load fetch available info path Dataset Entry drift_stream add_folder folders"
             ),
-            "onkel": "DataError DivergenceError ExportError ModelFileError",
+            "onkel": "DataError DivergenceError ExportError MergeError ModelFileError",
         },
+    ),
+}
+
+#: what an object inherits and its page shows
+INHERITED = {
+    "StreamModel": (
+        "fit score consolidate fix_map merge get_params set_params n_rows nbytes alarms_ changes_ "
+        "feature_importances_ feature_names_in_ n_features_in_"
     ),
 }
 
@@ -161,7 +169,9 @@ def _entry(package: str, name: str, found: Any) -> list[str]:
         return [f"## `{name}`\n", f"A table: `{package}.{name}[name]`.\n"]
     path = f"{found.__module__}.{found.__qualname__}"
     if not hasattr(found, "_own_sections"):
-        return [f"::: {path}\n"]
+        own = INHERITED.get(name)
+        options = f"    options: {{inherited_members: [{', '.join(own.split())}]}}\n" if own else ""
+        return [f"::: {path}\n{options}"]
     # the docstring of a declared class is put together when it is imported
     summary = plain(found._own_sections[""])
     if name.startswith("Online"):

@@ -5,6 +5,7 @@ from onkel.algorithms import make as make
 from onkel.errors import DataError as DataError
 from onkel.errors import DivergenceError as DivergenceError
 from onkel.errors import ExportError as ExportError
+from onkel.errors import MergeError as MergeError
 from onkel.errors import ModelFileError as ModelFileError
 from onkel.evaluation.compare import compare as compare
 from onkel.evaluation.prequential import prequential as prequential

@@ -99,6 +99,20 @@ def test_the_api_lists_all_that_is_public():
     assert set(onkel.__all__) - shown == set()
 
 
+def test_the_page_of_a_stream_model_shows_what_it_inherits():
+    pytest.importorskip("mkdocs")
+    from onkel import StreamModel
+    from website.reference import pages
+
+    entry = r"::: onkel\.pipeline\.stream_model\.StreamModel\n    options: .*members: \[(.*)\]"
+    found = re.search(entry, pages()["reference/pipeline.md"])
+    shown = found[1].split(", ")
+    assert {"fit", "score", "merge", "fix_map", "alarms_", "changes_", "set_params"} <= set(shown)
+    for member in shown:
+        assert getattr(StreamModel, member).__doc__
+        assert member not in vars(StreamModel)
+
+
 @pytest.mark.parametrize(
     ("text", "shown"),
     [
