@@ -231,10 +231,20 @@ class Alarm(Stateful):
     random_state : int, default=0
         Which random numbers order equal scores.
 
+    Raises
+    ------
+    ValueError
+        A parameter is out of its range.
+    DataError
+        In `learn`, at the first score that is not finite; those before it are learned.
+
     Notes
     -----
     Each ring is a line of the logger ``onkel.alarm``, at the level INFO. To be called, add a
     handler to it, or look at what `learn` returns.
+
+    Source: Vovk et al. 2021, arXiv:2102.10439 (Simple Jumper, conformal Shiryaev-Roberts);
+    Fedorova et al. 2012, arXiv:1204.3251 (powers of p). The mean over equal scores is ours.
 
     Examples
     --------

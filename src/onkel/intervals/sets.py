@@ -90,6 +90,14 @@ class ClassSets(Stateful):
     q_ : ndarray of shape (L,)
         The tracked thresholds, by level.
 
+    Raises
+    ------
+    ValueError
+        A level is not in (0, 1), or several are not in growing order.
+    DataError
+        In `learn`, at the first row whose label has no column, or whose probabilities are not in
+        [0, 1]; the rows before it are learned.
+
     Notes
     -----
     Source: Gibbs & Candès 2021, arXiv:2106.00170 (feedback); Angelopoulos, Candès & Tibshirani

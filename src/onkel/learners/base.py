@@ -81,7 +81,7 @@ class OnlineEstimator(BaseEstimator):
 
     feedback: bool = param(
         default=False,
-        doc="Let each label that comes move bounds, predictive sets and an alarm "
+        doc="Keep prediction intervals, predictive sets and an alarm, updated by each label "
         "(:mod:`onkel.intervals`): ``predict_interval``, ``predict_set``, ``alarms_``. It takes 1 "
         "to 2 µs a row.",
     )
@@ -355,9 +355,10 @@ class OnlineEstimator(BaseEstimator):
     def consolidate(self) -> Self:
         """Fit once more on all rows kept: for a model that will be frozen, when all rows are there.
 
-        The default learner searches for landmarks whenever the rows have doubled, so a model of
-        8 000 rows stands on the landmarks of 4 096. This searches once more, in 48 steps, over all
-        rows that are still kept: all of the first 131 072, fewer where they take more than 64 MB.
+        The default learner may search for landmarks each time the rows have doubled, so a model of
+        8 000 rows has at best the landmarks of 4 096. This searches once more, in 48 steps, over
+        all rows that are still kept: all of the first 131 072, fewer where they take more than
+        64 MB.
         From 8 rows a landmark on each landmark gets widths of its own where held-out rows are
         clearly better for it. From 576 to 1 023 rows, which no search has seen, it fits the widths
         of the columns to all of them. Then the rows are learned again, and trees are grown beside

@@ -16,8 +16,10 @@ T = TypeVar("T")
 GAMMA = param(
     default="median",
     kind='float or {"median", "scale"}',
-    doc="Width of the kernel: exp(-gamma ‖x - x'‖²) for the Gaussian. The heuristics are "
-    "fitted on the first ``n_warmup`` rows.",
+    doc="Inverse squared width γ > 0: exp(-γ ‖x - x'‖²) for the Gaussian; larger is narrower. Both "
+    "names are heuristics over the first ``n_warmup`` rows, 512 at most. "
+    '"median": the width is the median distance of two rows, γ = 1/(2·median²). '
+    '"scale": γ = 1/(d·Var(X)).',
 )
 N_WARMUP = param(
     default=256, doc="Number of first rows that a bandwidth heuristic looks at, at least 2."
@@ -45,8 +47,9 @@ RANDOM_STATE = param(
 # ---- losses --------------------------------------------------------------------------------------
 
 _MULTICLASS = (
-    'In multiclass the true class against the best wrong one; "logistic" is softmax, and '
-    '"margin_logistic" log(1 + exp(f_s - f_y)) against the best wrong class s.'
+    "With more than two classes, the loss compares the true class with the best wrong one. "
+    '"logistic" is then softmax, and "margin_logistic" is log(1 + exp(f_s - f_y)), s the best '
+    "wrong class."
 )
 _CLASSIFICATION = '{"hinge", "squared_hinge", "logistic", "margin_logistic"}'
 _REGRESSION = '{"squared", "absolute", "epsilon_insensitive"}'

@@ -53,19 +53,31 @@ class LateLabels(Stateful):
     n_forgotten : int
         Rows that were forgotten before their labels came.
 
+    Raises
+    ------
+    TypeError
+        ``model`` is neither a StreamModel nor an estimator of onkel.
+    ValueError
+        ``most`` is not a whole number of at least 1.
+    DataError
+        In `predict` and `learn`: a row or a label is bad, or an id waits already or not at all. The
+        model and the waiting rows stay as they are.
+
     Examples
     --------
     >>> import numpy as np
     >>> from onkel import LateLabels, OnlineKernelRegressor
-    >>> rng = np.random.default_rng(0)
+    >>> X = np.random.default_rng(0).uniform(-1, 1, (300, 2))
+    >>> y = X[:, 0] * X[:, 1]
     >>> model = LateLabels(OnlineKernelRegressor(n_components=20, speed="fast"))
     >>> errors = []
     >>> for t in range(300):
-    ...     x = rng.uniform(-1, 1, 2)
-    ...     predicted = model.predict(f"order {t}", x)
-    ...     if t >= 5:
-    ...         before = model.learn(f"order {t - 5}", y)
-    ...     y = float(x[0] + x[1])
+    ...     _ = model.predict(f"order {t}", X[t])
+    ...     if t >= 5:  # the label comes five rows later
+    ...         before = model.learn(f"order {t - 5}", y[t - 5])
+    ...         errors.append(abs(before - y[t - 5]))
+    >>> print(f"{np.mean(errors[100:]):.3f}")
+    0.017
     >>> model.n_waiting
     5
     """

@@ -225,7 +225,9 @@ class OnlineKernelClassifier(_OnlineKernel, OnlineClassifier):
 
     Use it first. If it is too slow, ``speed="fast"`` leaves out the search, and fewer landmarks
     (``n_components``) make the rest cheaper; :class:`FOGDClassifier` learns many times more rows
-    per second. With thousands of columns, or a few kilobytes of memory, use the budget learners.
+    per second. With thousands of columns, use :class:`PAClassifier` where they are sparse, and
+    :class:`FastfoodClassifier` where they are dense. For a model of a few kilobytes, use
+    :class:`BSGDMClassifier`.
     """
 
     _calibrated = True
@@ -234,8 +236,8 @@ class OnlineKernelClassifier(_OnlineKernel, OnlineClassifier):
         default="squared",
         kind='{"squared", "logistic"}',
         doc='"logistic": online Newton steps of the logistic loss '
-        "(:class:`onkel.rules.LogisticNewton`), which are as accurate and no faster; see "
-        "docs/results/second-order.md.",
+        "(:class:`onkel.rules.LogisticNewton`), about as accurate on two classes, less accurate on "
+        "more, and no faster; without cells and trees. See docs/results/second-order.md.",
     )
 
 

@@ -218,7 +218,8 @@ class DualSGDClassifier(_DualSGD, OnlineClassifier):
     them; rows without a loss are not stored.
 
     Use it where a budget alone forgets too much: a transferred row adds only the approximation
-    error of the features. α must fit the stream: the first steps are 1/α. O(B·d + D·d) a row.
+    error of the features. Do not use it where the D features must be few: that error is then
+    large. α must fit the stream: the first steps are 1/α. O(B·d + D·d) a row.
     """
 
     loss: str = shared.CLASSIFICATION_LOSS

@@ -130,7 +130,8 @@ class RBPClassifier(_RBP, OnlineClassifier):
 
     ``f ← f + η y κ(x, ·)`` on a wrong prediction, as :class:`KernelPerceptronClassifier`.
 
-    Use it as the simplest budget, on streams that drift slowly. O(B·d) a row.
+    Use it as the simplest budget, on streams that drift slowly. Do not use it where every stored
+    row matters: it drops any of them. O(B·d) a row.
     """
 
     loss = "perceptron"
@@ -180,8 +181,8 @@ class ForgetronClassifier(_Forgetron, OnlineClassifier):
     rows stored ``f ← φ f`` and the oldest is dropped; φ ≤ 1 is the largest factor that keeps the
     damage of all removals below 15/32 of the mistakes.
 
-    Use it on streams that drift, and where a mistake bound counts. O(B·d) a row, with B² kernel
-    values kept.
+    Use it on streams that drift, and where a mistake bound counts. Do not use it where old rows
+    stay true: it drops them first. O(B·d) a row, with B² kernel values kept.
     """
 
     loss = "perceptron"
