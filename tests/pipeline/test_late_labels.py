@@ -379,3 +379,15 @@ def test_sets_of_late_labels():
         late.predict(t, x)
         late.learn(t, "up" if x[0] > 0 else "down")
     np.testing.assert_array_equal(late.predict_set([3.0, 0.0], 0.99), [False, True])
+
+
+def test_rows_with_gaps_of_a_block_are_dropped_and_wait_no_more():
+    model = StreamModel(make("pa", task="regression"), settings={"missing": "skip"})
+    late = LateLabels(model)
+    rows = [{"a": 1.0, "b": 2.0}, {"a": 1.0}, {"a": 2.0, "b": 2.0}]
+    for id, row in enumerate(rows):
+        late.predict(id, row)
+    model.learn_one({"a": 1.0, "b": 3.0}, 1.0)
+    late.learn_all([1, 2], [1.0, 2.0])
+    assert model.n_rows == 2
+    assert [id in late for id in range(3)] == [True, False, False]

@@ -15,8 +15,10 @@ from tests.serve.soak import MOST, REMEMBER
 from tests.serve.soak import play as play_soak
 from tests.serve.stream import LEARNERS, opened, play
 
+import onkel
 from onkel.errors import JournalError, ModelFileError
 from onkel.serve import LiveModel, durable
+from onkel.serve.journal import Journal
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="a journal needs the locks of POSIX")
 
@@ -184,8 +186,6 @@ def test_cuts_are_taken_again_as_they_were_taken_first(tmp_path):
 
 
 def test_the_file_is_a_model_as_others_and_a_live_one_goes_on(tmp_path):
-    import onkel
-
     model = opened(tmp_path, "pa")
     model.take([{"id": t, "a": t / 3, "y": t / 5} for t in range(10)])
     model.snapshot()
@@ -228,4 +228,21 @@ def test_a_cut_that_is_begun_is_on_disk_before_it_is_taken(tmp_path, monkeypatch
     model.journal.close()
     again = opened(tmp_path, "pa")
     assert [position for _, position, _ in again.recover()] == ["first", "third", "fourth"]
+    again.journal.close()
+
+
+def test_a_journal_with_a_row_that_is_dropped_is_taken_again(tmp_path):
+    def begun():
+        settings = {"missing": "skip", "dtype": "float32"}
+        return LiveModel(onkel.StreamModel(onkel.make("pa", task="regression"), settings=settings))
+
+    rows = [{"id": k, "a": 1.0, "b": b, "y": 3.0} for k, b in enumerate([2.0, None, 5.0])]
+    path, folder = tmp_path / "m.onkel", tmp_path / "journal"
+    model = durable.DurableModel.open(path, Journal(folder), begun)
+    answers = model.take(rows)
+    assert ["error" in answer for answer in answers] == [False, True, False]
+    model.journal.close()
+    again = durable.DurableModel.open(path, Journal(folder), begun)
+    assert [found for _, _, found in again.recover()] == [answers]
+    assert again.live.model.n_rows == 2
     again.journal.close()

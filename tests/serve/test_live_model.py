@@ -442,3 +442,33 @@ def test_what_is_learned_after_a_snapshot_is_not_in_it(algorithm):
         go_on(start + 100)
         assert content() == before
         assert live.to_bytes() != before
+
+
+@pytest.mark.parametrize(
+    ("name", "task", "level"),
+    [("pa", "regression", 0.0), ("pa", "regression", 0.9), ("okl", "classification", 0.0)],
+)
+@pytest.mark.parametrize("group", [{}, {"group": "place"}])
+def test_a_row_with_a_gap_is_refused_where_such_rows_are_dropped(name, task, level, group):
+    label = (lambda v: v) if task == "regression" else (lambda v: f"c{v}")
+    said = []
+    live = LiveModel(_new(task, name, missing="skip", **group), level=level, say=said.append)
+    row = {"a": 1.0, "b": 2.0, "place": "p0"}
+    # it waits before the first row says what its columns are
+    live.take({"id": "early", "a": 1.0, "place": "p0"})
+    for k in range(3):
+        assert "error" not in live.take({"id": k, **row, "y": label(k % 2)})
+    for gap in ({"b": None}, {"b": "NA"}):
+        for more in ({}, {"y": label(1)}):
+            answer = live.take({"id": "gap", **row, **gap, **more})
+            assert "a row with a gap is dropped" in answer["error"]
+            assert "gap" not in live.late
+    assert live.take({"id": "early", "y": label(1)}) is None
+    assert said[-1].startswith(f"refused: label {label(1)!r} of id 'early': a row with a gap is dr")
+    assert "waits" not in said[-1]
+    assert (live.late.n_waiting, len(live.ids.waiting)) == (0, 0)
+    assert live.counts["refused"] == len(said) == 5
+    answers = list(live.take_all([{"id": 10 + k, **row, "b": k % 2 or None, "y": label(1)}
+                                  for k in range(6)]))  # fmt: skip
+    assert ["error" in answer for answer in answers] == [True, False] * 3
+    assert live.model.n_rows == live.counts["labels"] == 6

@@ -269,6 +269,11 @@ class LateLabels(Stateful):
         rows = [self.waiting.get(id) for id in ids]
         if None in rows or len(set(ids)) < len(ids):
             raise DataError("each id must be that of a row that waits, and come once")
+        if isinstance(self.model, StreamModel) and self.model.settings.get("missing") == "skip":
+            # some of a block may be dropped, and it would not be known which were learned
+            for id, label in zip(ids, y, strict=True):
+                self.learn(id, label)
+            return
         before = self.model.n_rows
         waiting = [row for row in rows if row is not None]
         try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -37,6 +38,18 @@ class Aside(NamedTuple):
 
     row: Waiting
     known: tuple[int, object] | None
+
+
+class _DroppedError(DataError):
+    """A row has a gap, and the model drops such rows."""
+
+    def __init__(self, column: str | int | None = None, value: object = None) -> None:
+        super().__init__(
+            "a row with a gap is dropped, as the model was made with missing='skip'; give it a "
+            "value, or make a model that fills gaps (--missing auto)",
+            column=column,
+            value=value,
+        )
 
 
 class LiveModel(Stateful):
@@ -182,8 +195,9 @@ class LiveModel(Stateful):
                 return answer
             answer = self._row(id, x, y)
         except ERRORS as error:
-            self.refuse(id, str(error))
-            return self.refusal(id, error)
+            answer = self.refusal(id, error)
+            self.refuse(id, str(answer["error"]))
+            return answer
         self.ids.note([event], [answer])
         return answer
 
@@ -233,6 +247,10 @@ class LiveModel(Stateful):
 
     def refusal(self, id: Hashable, error: Exception) -> dict[str, object]:
         """The answer to a row that cannot be used."""
+        value = getattr(error, "value", None)
+        is_gap = isinstance(error, DataError) and isinstance(value, float) and math.isnan(value)
+        if is_gap and self.model.settings.get("missing") == "skip":
+            error = _DroppedError(error.column, value)  # type: ignore[attr-defined]
         answer: dict[str, object] = {"id": id, "error": str(error)}
         column = getattr(error, "column", None)
         if self._acknowledge and column is not None:
@@ -354,6 +372,8 @@ class LiveModel(Stateful):
                     (self.score.n_labels, more.get("interval")),
                     lambda: self._learn_row(x, y, more if both else None),
                 )
+            except _DroppedError:
+                raise  # no label would help
             except ERRORS as error:
                 refused = error
                 if both and (shares := late.predict_proba(x)) is not None:
@@ -370,12 +390,17 @@ class LiveModel(Stateful):
         return {"id": id, "prediction": predicted if before else None, **more, "model_rows": before}
 
     def _learn_row(self, x: Row, y: object, more: dict[str, object] | None) -> Any:
-        """Learn a row; what was predicted, and in ``more`` how probable each class was."""
+        """Learn a row; what was predicted, and in ``more`` how probable each class was.
+
+        None: the row was dropped.
+        """
         if more is None:
-            return self.model.predict_then_learn(x, [y])[0].item()
-        predicted, shares = self.model.predict_proba_then_learn(x, [y])
-        more["probabilities"] = self._by_label(shares[0])
-        return predicted[0].item()
+            predicted = self.model.predict_then_learn(x, [y])
+        else:
+            predicted, shares = self.model.predict_proba_then_learn(x, [y])
+            if len(shares):
+                more["probabilities"] = self._by_label(shares[0])
+        return predicted[0].item() if len(predicted) else None
 
     def _label(self, id: Hashable, y: object) -> dict[str, object] | None:
         """Learn a row's label, or say why not; the answer, if labels are answered."""
@@ -385,6 +410,8 @@ class LiveModel(Stateful):
             try:
                 self._learn(id, y, known, lambda: self.late.learn(id, y))
             except ERRORS as error:
+                if isinstance(error, _DroppedError):
+                    self.ids.end([id], learned=False)
                 self._refuse_label(id, y, error)
                 why, kind = str(error), "refused"
             else:
@@ -417,11 +444,13 @@ class LiveModel(Stateful):
     ) -> Any:
         """Learn a label; returns what was predicted."""
         model = self.model
-        first = model.n_rows == 0
+        before = model.n_rows
         if is_no_label(y):
             raise DataError(f"{shorten(y)} is no label")
         predicted = learn()
-        if first and model.encoder is not None:
+        if model.n_rows == before:
+            raise _DroppedError()
+        if before == 0 and model.encoder is not None:
             model.encoder.target = self.target
         self.counts["labels"] += 1
         self.score.add(y, predicted, *known)
@@ -431,7 +460,7 @@ class LiveModel(Stateful):
 
     def _refuse_label(self, id: Hashable, y: object, error: Exception) -> None:
         self.counts["refused"] += 1
-        waits = "" if id is None else "; the row waits for another"
+        waits = "; the row waits for another" if id is not None and id in self.late else ""
         self.say(f"refused: label {shorten(y)} of id {id!r}: {error}{waits}")
 
     def columns(self, x: Row) -> dict[str, object]:
