@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import math
 import os
+import shutil
+from contextlib import suppress
 
 import pytest
 
 from onkel.errors import JournalError
 from onkel.serve.journal import Journal
+from onkel.serve.records import beginning
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="a journal needs the locks of POSIX")
 
@@ -172,3 +175,86 @@ def test_events_that_json_cannot_hold_are_refused(tmp_path):
         with pytest.raises(TypeError, match="as JSON has them"):
             journal.append([{"a": object()}])
         assert journal.append([]).number == 1
+
+
+@pytest.mark.parametrize("call", ["write", "fsync", "replace", "open"])
+@pytest.mark.parametrize("often", [1, 2])
+def test_a_disk_that_was_full_when_a_segment_began_loses_nothing(
+    tmp_path, monkeypatch, call, often
+):
+    """Each call of the system may fail, and the one that follows it."""
+    for nth in range(1, 5):
+        folder = tmp_path / f"{nth}"
+        _filled(folder, 3)
+        with Journal(folder) as journal:
+            real, n = getattr(os, call), [0]
+
+            def fails(*args, real=real, n=n, nth=nth, **how):
+                n[0] += 1
+                if nth <= n[0] < nth + often:
+                    raise OSError(28, "No space left on device")
+                return real(*args, **how)
+
+            with monkeypatch.context() as patch:
+                patch.setattr(os, call, fails)
+                with suppress(JournalError):
+                    journal.begin_segment("digest")
+                with suppress(JournalError):
+                    journal.append(["perhaps"])
+                    journal.commit()
+            known = journal.last
+            journal.append(["after"])
+            journal.commit()
+            # a start that comes now
+            _check_copy(folder, tmp_path / f"copy {nth}", known + 1)
+            journal.begin_segment()
+            journal.append(["in another segment"])
+            journal.commit()
+            journal.forget(known + 1)
+        assert _numbers(folder, known + 1) == [known + 2]
+
+
+def _check_copy(folder, copy, last):
+    shutil.copytree(folder, copy)
+    assert _numbers(copy) == list(range(1, last + 1))
+
+
+@pytest.mark.parametrize("others", ["before", "after", "both"])
+def test_what_earlier_versions_left_of_a_segment_on_a_full_disk_is_dropped(tmp_path, others):
+    """The cuts went on in the segment before, and later in one that could be begun."""
+    content = beginning(3, "f" * 64)
+    for end in range(len(content) + 1):
+        folder = tmp_path / f"{end}"
+        _filled(folder, 5)
+        left = folder / f"{4:020d}.journal"
+        if others != "before":
+            with Journal(folder) as journal:
+                journal.begin_segment()
+                journal.append([6])
+                journal.commit()
+                if others == "after":
+                    journal.forget(5)
+        left.write_bytes(content[:end])
+        expected = {"before": [1, 2, 3, 4, 5], "after": [6], "both": [1, 2, 3, 4, 5, 6]}[others]
+        with Journal(folder) as journal:
+            assert (journal.first, journal.last) == (expected[0], expected[-1])
+            assert [cut.number for cut in journal.records()] == expected
+            journal.append(["more"])
+            journal.commit()
+        assert not left.exists()
+        assert _numbers(folder) == [*expected, expected[-1] + 1]
+
+
+def test_a_segment_that_lost_its_cuts_is_no_leftover(tmp_path):
+    paths = _filled(tmp_path, 6, segment_bytes=100)
+    content = paths[1].read_bytes()
+    for size in (0, 30, len(beginning(2, None))):
+        paths[1].write_bytes(content[:size])
+        with pytest.raises(JournalError, match="a segment is missing"):
+            Journal(tmp_path)
+        assert paths[1].stat().st_size == size
+    paths[1].write_bytes(bytes(len(content)))
+    with pytest.raises(JournalError, match="segment is missing"):
+        Journal(tmp_path)
+    paths[1].write_bytes(content)
+    assert _numbers(tmp_path) == [1, 2, 3, 4, 5, 6]

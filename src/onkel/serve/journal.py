@@ -5,7 +5,9 @@ cut: its running number, the position of the source after it, and its events. A 
 with each snapshot of the model; older ones are removed when the snapshot is safe on disk.
 
 A crash in the middle of writing leaves a torn record at the very end. Nobody got an answer to
-it, so it is dropped. A record that is damaged and has good ones after it is an error.
+it, so it is dropped. A record that is damaged and has good ones after it is an error. A segment
+without a cut that others follow is what earlier versions left on a full disk; it is dropped, too,
+if the others have all cuts.
 """
 
 from __future__ import annotations
@@ -13,6 +15,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -29,6 +32,10 @@ from onkel.serve.records import (
     noted_model,
     record,
 )
+
+# A segment that is being begun; and the bytes that it may have by then.
+_BEGUN = ".begun"
+_LONGEST_BEGINNING = 200
 
 
 class Cut(NamedTuple):
@@ -54,7 +61,7 @@ class Journal:
     first, last : int
         Numbers of the first and the last cut; ``first = last + 1`` if there is none.
     dropped : str or None
-        What a crash had left of a cut that was never acknowledged.
+        What a crash or a full disk had left; it is of no cut that was acknowledged.
 
     Raises
     ------
@@ -85,6 +92,8 @@ class Journal:
         self._file = -1
         self._size = 0
         self._broken: str | None = None
+        # whether the folder is known to hold the segment that is written, whatever happens
+        self._is_listed = True
         self._pending: list[bytes] = []
         # writes while others work; its thread begins when it is first needed
         self._writer = ThreadPoolExecutor(1, "onkel journal")
@@ -142,6 +151,8 @@ class Journal:
                 raise OSError(None, self._broken)
             if self._file < 0 or self._size >= self._segment_bytes:
                 self._begin(self.last - n)
+            if not self._is_listed:
+                self._list()
             _write(self._file, content)
             _sync(self._file)
         except OSError as error:
@@ -180,19 +191,30 @@ class Journal:
     def _begin(self, after: int, model: str | None = None) -> None:
         path = self.folder / f"{after + 1:020d}{SUFFIX}"
         content = beginning(after, model)
-        file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND, 0o600)
+        # what a full disk leaves of it is no segment yet
+        begun = path.with_suffix(_BEGUN)
+        file = os.open(begun, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND, 0o600)
         try:
             _write(file, content)
             os.fsync(file)
-            sync_folder(self.folder)
+            begun.replace(path)
         except OSError:
             os.close(file)
+            with suppress(OSError):
+                begun.unlink(missing_ok=True)
             raise
         if self._file >= 0:
             os.close(self._file)
         self._file, self._size = file, len(content)
         if path not in self._segments:
             self._segments.append(path)
+        self._is_listed = False
+        self._list()
+
+    def _list(self) -> None:
+        """Make sure that the folder holds the segment that is written."""
+        sync_folder(self.folder)
+        self._is_listed = True
 
     def forget(self, number: int) -> None:
         """Remove the segments that hold nothing after a number: a model file has all of that."""
@@ -237,35 +259,43 @@ class Journal:
         return sum(path.stat().st_size for path in self._segments)
 
     def _find_end(self) -> None:
-        """Check all records, and drop what a crash left of the last."""
+        """Check all records, and drop what a crash or a full disk left."""
         self.first, self.last = 1, 0
-        for k, path in enumerate(self._segments):
+        # segments without a cut, and where the good part of the last one ends
+        left: list[tuple[Path, int, int]] = []
+        is_first = True
+        for path in self._segments:
             content, first = path.read_bytes(), first_number(path)
             last, end = first - 2, 0
             for number, _, stop in frames(path, content, first):
                 last, end = number, stop
             final = path == self._segments[-1]
-            if end < len(content) or last < first - 1:
-                if not final:
-                    raise damaged(path, end)
-                self._drop(path, end, len(content))
-            if end == 0:
+            begun = end == 0 and len(content) <= _LONGEST_BEGINNING
+            if end < len(content) and not (final or begun):
+                raise damaged(path, end)
+            goes_on = final and (is_first or first > self.last)
+            if end == 0 or (last < first and not goes_on):
+                left.append((path, 0, len(content)))
                 continue
-            if k == 0:
-                self.first = first
+            if end < len(content):
+                left.append((path, end, len(content)))
+            if is_first:
+                self.first, is_first = first, False
             elif first != self.last + 1:
                 raise JournalError(
                     f"{path}: begins with cut {first:,}, and the segment before it ends with "
                     f"{self.last:,}; a segment is missing"
                 )
             self.last = last
+        for path, end, size in left:
+            self._drop(path, end, size)
+        for path in self.folder.glob(f"*{_BEGUN}"):
+            path.unlink(missing_ok=True)
         self._segments = [path for path in self._segments if path.exists()]
         if self._segments:
             noted_model(self._segments[-1])
             self._file = os.open(self._segments[-1], os.O_WRONLY | os.O_APPEND)
             self._size = os.fstat(self._file).st_size
-        else:
-            self.first, self.last = 1, 0
 
     def _drop(self, path: Path, end: int, size: int) -> None:
         """Cut off a torn record, or remove a segment that had not begun."""
@@ -278,7 +308,7 @@ class Journal:
             os.close(file)
         sync_folder(self.folder)
         if size > end:
-            self.dropped = f"{path}: {size - end:,} bytes of a cut that was never acknowledged"
+            self.dropped = f"{path}: {size - end:,} bytes of no cut that was acknowledged"
 
     def _cut_back(self) -> None:
         """Remove what a failed commit wrote; a disk that cannot do that is trusted no more."""
