@@ -355,13 +355,51 @@ def test_rows_in_a_burst_have_probabilities():
 
 def test_a_row_whose_label_comes_after_a_thousand_others_is_scored():
     live = LiveModel(onkel.StreamModel(onkel.make("pa", task="regression")))
+    live.take({"id": "first", "a": 0.5, "y": 1.0})
     live.take({"id": "old", "a": 2.0})
     for t in range(1024):
         live.take({"id": t, "a": 0.5, "y": 1.0})
     live.take({"id": "old", "y": 3.0})
     # the baselines know what they knew of the rows before
-    assert live.report()["labels"] == 1025
+    assert live.report()["labels"] == 1026
     assert live.report()["skill"] < 1
+
+
+@pytest.mark.parametrize("n", [2, 2000])
+@pytest.mark.parametrize("task", ["regression", "classification"])
+def test_a_row_without_a_prediction_is_never_scored(task, n):
+    """Its label comes after those of rows that were predicted."""
+    label, other = (1000.0, 1.0) if task == "regression" else ("up", "down")
+    live = LiveModel(_new(task), say=pytest.fail)
+    assert live.take({"id": "late", "a": 1.0})["prediction"] is None
+    assert live.take({"id": "first", "a": 1.0, "y": label})["prediction"] is None
+    for t in range(n):
+        assert live.take({"id": t, "a": 1.0, "y": label})["prediction"] == label
+    live.take({"id": "late", "y": other})
+    score = live.report()["score"]
+    assert set(score.values()) == {0.0}
+    assert live.score._now().n_rows == n
+
+
+def test_baselines_know_the_labels_that_had_come():
+    rng = np.random.default_rng(0)
+    live = LiveModel(_new(), say=pytest.fail)
+    learned, known, losses, own = [], {}, [], []
+    ids = list(rng.permutation(60).tolist())
+    for id in ids:
+        y = float(rng.normal())
+        answer = live.take({"id": id, "a": 1.0})
+        known[id] = y, list(learned), answer["prediction"]
+        while len(known) > 8 or (known and rng.random() < 0.4):
+            which = list(known)[int(rng.integers(len(known)))]
+            y, had, predicted = known.pop(which)
+            live.take({"id": which, "y": y})
+            learned.append(y)
+            if had:
+                losses.append([(np.mean(had) - y) ** 2, (had[-1] - y) ** 2])
+                own.append((predicted - y) ** 2)
+    baseline = np.sum(losses, axis=0).min()
+    assert live.report()["skill"] == pytest.approx(1 - np.sum(own) / baseline)
 
 
 @pytest.mark.parametrize("seed", range(2))

@@ -73,16 +73,15 @@ class Baselines(Stateful):
     def add(self, y: np.ndarray, missing: Sequence[int] | np.ndarray | None = None) -> np.ndarray:
         """Take the next labels (n,), codes of classes from 0 or values in float64.
 
-        Returns the losses (m, 2) on the last m of them: those with a label known before.
-        ``missing`` (n,): how many labels had not come by each row; None: all had come.
+        Returns the losses (m, 2) on those with a label known before. ``missing`` (n,): how many
+        labels had not come by each row; None: all had come. It tells of the last labels only: what
+        was known of the rows of an earlier call, a baseline knows of these rows, too.
         """
         seen = np.concatenate([self._recent, y])
-        late = np.zeros(len(y), dtype=np.int64) if missing is None else np.asarray(missing)
-        # what was known of a row before stays known, however long this one has waited
-        own = np.maximum(len(self._recent) + np.arange(len(y)) - late, 0)
-        n_known = np.maximum.accumulate(own)
-        known = seen[: n_known[-1] if len(y) else 0]
-        scored = n_known + self._n_known > 0
+        own = self.known(len(y), missing)
+        scored = own > 0
+        n_known = np.maximum(own - self._n_known, 0)
+        known = seen[: n_known.max(initial=0)]
         self._recent = seen[len(known) :]
         if self.task == "classification":
             predicted = self._classes(known)[n_known]
@@ -94,6 +93,11 @@ class Baselines(Stateful):
         self.n_scored += len(losses)
         self.sums += losses.sum(axis=0)
         return np.asarray(losses)
+
+    def known(self, n: int, missing: Sequence[int] | np.ndarray | None = None) -> np.ndarray:
+        """How many labels had come by each of the next n rows; see `add`."""
+        late = np.zeros(n, dtype=np.int64) if missing is None else np.asarray(missing)
+        return np.maximum(self._n_known + len(self._recent) + np.arange(n) - late, 0)
 
     def _classes(self, known: np.ndarray) -> np.ndarray:
         """Majority and last label so far, and after each of these; -1 while none is known."""

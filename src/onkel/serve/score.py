@@ -38,7 +38,8 @@ class LiveScore(Stateful):
     """The score of predictions made before their labels came.
 
     Skill is the share of the loss of the better baseline that the model avoids. A baseline
-    knows the labels that had come when the row was predicted.
+    knows the labels that had come when the row was predicted; of a row that waited for more than a
+    block of labels it knows those before the block.
     """
 
     #: all but what was reported last
@@ -182,11 +183,11 @@ class LiveScore(Stateful):
         else:
             y, p = np.array(labels, float), np.array(predicted, float)
             losses = np.square(y - p)
-        scored = len(self._baselines.add(y, missing))
-        first = len(y) - scored
-        self._loss += float(losses[first:].sum())
         # rows before the first label had no prediction
-        self._all.add(y[first:], p[first:])
+        scored = self._baselines.known(len(y), missing) > 0
+        self._baselines.add(y, missing)
+        self._loss += float(losses[scored].sum())
+        self._all.add(y[scored], p[scored])
 
 
 class _Sums(NamedTuple):
