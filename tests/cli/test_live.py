@@ -24,6 +24,7 @@ from onkel.cli.console import say_line
 from onkel.cli.guarded import Notices
 from onkel.cli.live import backlog
 from onkel.cli.live.arrivals import Arrivals
+from onkel.cli.live.csv_lines import CsvLines
 from onkel.cli.live.metrics import Metrics, text_of
 from onkel.cli.live.options import LiveOptions
 from onkel.cli.live.pipe import Pipe
@@ -89,6 +90,16 @@ def test_csv_in_csv_out(tmp_path):
     assert answers[2].startswith(b"8,")
     assert answers[3] == b",,,line 5: 2 fields where the header has 4"
     assert model.model.n_rows == 2
+
+
+def test_csv_has_plain_numbers_only(tmp_path):
+    fields = ["5", "-5.5", "+.5e3", "7.", "1_000", "１２", "٣", "0x1", "1e", "nan", "1" * 5000]
+    data = "id,a,b,y\n" + "".join(f"{k},{v},1,1\n" for k, v in enumerate(fields))
+    lines = CsvLines(LiveOptions(model=tmp_path / "m.onkel", format="csv"),
+                     LiveModel(onkel.StreamModel(onkel.make("pa", task="regression"))))  # fmt: skip
+    found = [lines.read(line) for line in data.encode().splitlines()][1:]
+    expected = [5, -5.5, 500.0, 7.0, *fields[4:10], float("inf")]
+    assert [event["a"] for event in found] == expected
 
 
 def test_nobody_reads_the_answers(tmp_path, capsys):

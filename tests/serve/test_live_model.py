@@ -141,6 +141,28 @@ def test_after_a_bad_label_the_row_waits_for_another(bad):
     assert len(said) == 1
 
 
+@pytest.mark.parametrize("level", [0.0, 0.9])
+def test_a_number_as_text_is_learned_once_as_that_number(level):
+    said = []
+    live = LiveModel(_new(), level=level, say=said.append)
+    same = LiveModel(_new(), level=level, say=pytest.fail)
+    for t in range(20):
+        live.take({"id": t, "a": t % 5, "y": f" {t % 5 + 0.5}"})
+        same.take({"id": t, "a": t % 5, "y": t % 5 + 0.5})
+    for own, y in ((live, "5.5"), (same, 5.5)):
+        own.take({"id": "late", "a": 2.0})
+        own.take({"id": "late", "y": y})
+    assert live.model.n_rows == live.counts["labels"] == 21
+    assert live.report() == same.report()
+    assert live.to_bytes() == same.to_bytes()
+    live.take({"id": "late", "y": "5.5"})
+    assert said == ["doubled label '5.5' of id 'late': the row was learned already"]
+    for text in ("1_000", "１２", "0x1", "much", "1 2"):
+        live.take({"id": text, "a": 1.0, "y": text})
+        assert f"{text!r} is not a number; every target must be one" in said[-1]
+    assert live.model.n_rows == 21
+
+
 @pytest.mark.parametrize(
     "bad", [{"a": "much"}, {"a": [1.0]}, {"a": {}}, {"id": [1], "a": 1.0}, {"id": 7, "a": 1.0},
             {"id": math.nan, "a": 1.0}]

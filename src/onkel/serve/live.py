@@ -19,6 +19,7 @@ from onkel.persistence.atomic import write_whole
 from onkel.pipeline import LateLabels, StreamModel
 from onkel.pipeline.label_queue import LabelQueue, Waiting
 from onkel.pipeline.rows import excluded
+from onkel.serve import notation
 from onkel.serve.ids import IdsField, KnownIds
 from onkel.serve.notation import ExactText
 from onkel.serve.runs import ERRORS, bounds, is_among, is_no_label, labels_of_blocks, take_all
@@ -370,7 +371,7 @@ class LiveModel(Stateful):
                     id,
                     y,
                     (self.score.n_labels, more.get("interval")),
-                    lambda: self._learn_row(x, y, more if both else None),
+                    lambda y: self._learn_row(x, y, more if both else None),
                 )
             except _DroppedError:
                 raise  # no label would help
@@ -408,7 +409,7 @@ class LiveModel(Stateful):
         if hashable and id in self.late:
             known = self.ids.of_waiting(id)
             try:
-                self._learn(id, y, known, lambda: self.late.learn(id, y))
+                self._learn(id, y, known, lambda y: self.late.learn(id, y))
             except ERRORS as error:
                 if isinstance(error, _DroppedError):
                     self.ids.end([id], learned=False)
@@ -440,14 +441,19 @@ class LiveModel(Stateful):
         return predicted
 
     def _learn(
-        self, id: Hashable, y: object, known: tuple[int, object], learn: Callable[[], object]
+        self, id: Hashable, y: object, known: tuple[int, object], learn: Callable[[object], object]
     ) -> Any:
-        """Learn a label; returns what was predicted."""
+        """Learn a label, or the number that it says; returns what was predicted."""
         model = self.model
         before = model.n_rows
         if is_no_label(y):
             raise DataError(f"{shorten(y)} is no label")
-        predicted = learn()
+        if model.task == "regression" and isinstance(y, str):
+            number = notation.number_in(y)
+            if number is None:
+                raise DataError(f"{shorten(y)} is not a number; every target must be one")
+            y = number
+        predicted = learn(y)
         if model.n_rows == before:
             raise _DroppedError()
         if before == 0 and model.encoder is not None:

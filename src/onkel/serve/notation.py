@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -22,6 +23,8 @@ except ImportError:
     _read = json.loads
     _write = _encode = lambda value: _compact.encode(value).encode()
 
+_NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
+
 
 def decoded(text: bytes) -> Any:
     """What a text of JSON says; what `json` reads besides, such as NaN, is read, too.
@@ -32,6 +35,17 @@ def decoded(text: bytes) -> Any:
         return _read(text)
     except (ValueError, RecursionError):
         return json.loads(text)
+
+
+def number_in(text: str) -> int | float | None:
+    """The number that a text says; None if it is none, or not in ASCII digits alone."""
+    text = text.strip()
+    if not _NUMBER.fullmatch(text):
+        return None
+    try:
+        return int(text)
+    except ValueError:
+        return float(text)
 
 
 @contextmanager

@@ -7,6 +7,7 @@ import io
 from typing import TYPE_CHECKING
 
 from onkel.cli.live.options import LiveOptions
+from onkel.serve.notation import number_in
 
 if TYPE_CHECKING:
     from onkel.serve.live import LiveModel
@@ -54,11 +55,5 @@ class CsvLines:
 
 def _value(text: str) -> object:
     """A number, if it is one; no column is known to be text yet."""
-    text = text.strip()
-    if text[-1].isdigit() or text[-1] == ".":
-        for kind in (int, float):
-            try:
-                return kind(text)
-            except ValueError:
-                continue
-    return text
+    number = number_in(text)
+    return text.strip() if number is None else number
