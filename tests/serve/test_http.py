@@ -239,6 +239,30 @@ def test_limits(tmp_path):
         slow.close()
 
 
+def test_only_rows_that_are_kept_use_columns(tmp_path):
+    limits = Limits(columns=4)
+    with serving(_models(tmp_path), limits=limits) as (service, client):
+        assert client.post("/learn", _rows(10))[0] == 200
+        row = {"a": 1.0, "b": 1.0}
+        for k in range(10):
+            # no id; a value that is none; an id that stands for another row
+            assert client.post("/predict", {**row, f"free {k}": 1.0})[0] == 200
+            assert client.post("/predict", {"id": "x", **row, f"bad {k}": [1.0]})[0] == 422
+            assert client.post("/predict", {"id": 3, "a": 1.0, f"other {k}": 1.0})[0] == 422
+        assert service.models.durable.live.offered == {}
+        # several rows may bring a column, of which some are refused
+        for more in ({"id": "one", "new": 1.0}, {"id": "one", "new": 2.0}, {"id": "two", "new": 1}):
+            client.post("/predict", {**row, **more})
+        assert client.post("/learn", {"id": "three", "a": 1.0, "last": 1.0, "y": 1.0})[0] == 200
+        for verb in ("predict", "learn"):
+            status, answer = client.post(f"/{verb}", {"id": verb, "a": 1.0, "fifth": 1.0, "y": 1.0})
+            assert (status, "--max-columns" in answer["error"]) == (422, True)
+        assert client.post("/label", {"id": "two", "y": 1.0})[0] == 200
+        assert [own["name"] for own in client.get("/model")[1]["columns"]] == [
+            "a", "b", "last", "new",
+        ]  # fmt: skip
+
+
 def test_a_waiting_journal_that_fails_is_503_and_nothing_is_learned(served, monkeypatch):
     service, client = served
     client.post("/learn", _rows(5))

@@ -13,6 +13,7 @@ from tests.serve.stream import cuts
 import onkel
 from onkel.errors import JournalError
 from onkel.serve import LiveModel
+from onkel.serve.http.bodies import Limits
 from onkel.serve.journal import Journal
 from onkel.serve.keyed import KeyedModels
 
@@ -157,3 +158,14 @@ def test_keyed_models_over_http(tmp_path):
     again = _opened(tmp_path, how={"acknowledge": True})
     assert len(again.keys()) == 2
     again.close()
+
+
+def test_each_key_has_its_columns(tmp_path):
+    limits = Limits(columns=3)
+    with serving(_opened(tmp_path, how={"acknowledge": True}), limits=limits) as (_, client):
+        for key in range(5):
+            path = f"/models/{key}/predict"
+            names = [f"{key} {k}" for k in range(4)]
+            for name in names[:3]:
+                assert client.post(path, {"id": name, name: 1.0})[0] == 200
+            assert client.post(path, {"id": "fourth", names[3]: 1.0})[0] == 422

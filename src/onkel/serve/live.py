@@ -165,8 +165,8 @@ class LiveModel(Stateful):
         self._acknowledge = acknowledge
         self.number = 0
         self.position: object = None
-        #: names of columns that a service let through and the model may not know yet
-        self.offered: set[str] = set()
+        #: columns that a service let through and the model may not know yet: the rows of each
+        self.offered: dict[str, int] = {}
 
     @property
     def model(self) -> StreamModel:

@@ -8,6 +8,7 @@ import sys
 from collections import deque
 from collections.abc import Callable, Hashable, Sequence
 from contextlib import suppress
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -110,25 +111,31 @@ class Service:
         writes: list[tuple[int, Event]] = []
         reads: list[tuple[int, Event]] = []
         ids: dict[int, Hashable] = {}
+        new: list[list[str]] = []
         live = self.models.names(key)
         for k, row in enumerate(rows):
             try:
                 event = make(live, checked(row, self.limits))
-                if verb != "label":
-                    self._require_narrow(live, event)
+                if verb == "predict" and (event.get(live.id) is None or not self.models.learns):
+                    ids[k] = event.pop(live.id, None)
+                    reads.append((k, event))
+                    continue
+                new.append([] if verb == "label" else self._offered(live, event))
+                writes.append((k, event))
             except RowError as error:
                 id = row.get(live.id) if isinstance(row, dict) else None
                 answers[k] = {"id": id, "error": str(error)}
-                continue
-            if verb == "predict" and (event.get(live.id) is None or not self.models.learns):
-                ids[k] = event.pop(live.id, None)
-                reads.append((k, event))
-            else:
-                writes.append((k, event))
         for batches, chosen in ((self.writer, writes), (self.reader, reads)):
             if not chosen:
                 continue
-            found = await self._put(batches, key, [event for _, event in chosen])
+            try:
+                found = await self._put(batches, key, [event for _, event in chosen])
+            except Exception:
+                if chosen is writes:
+                    _take_back(live, new)
+                raise
+            if any(new) and chosen is writes:
+                self._settle(live, key, new, found)
             for (k, _), own in zip(chosen, found, strict=True):
                 answers[k] = own if shown is None else shown(own)
         for k, id in ids.items():
@@ -184,21 +191,37 @@ class Service:
         self.say(f"error: {path[:80]}: {type(error).__name__}: {error}")
         return {"error": "the service failed; its log says why"}
 
-    def _require_narrow(self, live: LiveModel, event: Event) -> None:
-        """Refuse a row whose new columns would make the model too wide."""
+    def _offered(self, live: LiveModel, event: Event) -> list[str]:
+        """The new columns of a row, which count from now on; RowError if they are too many."""
         encoder, offered = live.model.encoder, live.offered
         kinds = {} if encoder is None else encoder.kinds
         own = (live.id, live.target)
-        new = [name for name in event if not (name in kinds or name in offered or name in own)]
+        new = [name for name in event if not (name in kinds or name in own)]
         if not new:
-            return
-        offered.difference_update([name for name in offered if name in kinds])
-        if len(kinds) + len(offered) + len(new) > self.limits.columns:
+            return new
+        for name in [name for name in offered if name in kinds]:
+            del offered[name]
+        first = [name for name in new if name not in offered]
+        if first and len(kinds) + len(offered) + len(first) > self.limits.columns:
             raise RowError(
-                f"{new[0]!r} would be one column more than the {self.limits.columns:,} that may be "
-                "(--max-columns)"
+                f"{first[0]!r} would be one column more than the {self.limits.columns:,} that may "
+                "be (--max-columns)"
             )
-        offered.update(new)
+        for name in new:
+            offered[name] = offered.get(name, 0) + 1
+        return new
+
+    def _settle(
+        self, live: LiveModel, key: str | None, new: list[list[str]], answers: list[Event]
+    ) -> None:
+        """Let the new columns of those rows count that the model has kept."""
+        now, template = self.models.names(key), self.models.names(None)
+        _take_back(live, new)
+        # the first rows of a key were seen by the template, which learns none
+        if now is live or now is not template:
+            kept = [names for names, own in zip(new, answers, strict=True) if "error" not in own]
+            for name in chain.from_iterable(kept):
+                now.offered[name] = now.offered.get(name, 0) + 1
 
     async def _put(self, batches: Batches, key: str | None, events: list[Event]) -> list[Event]:
         future: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
@@ -242,6 +265,15 @@ class Service:
             self._failed = str(error)
         else:
             self._failed = None
+
+
+def _take_back(live: LiveModel, new: list[list[str]]) -> None:
+    """Let columns no longer count that no other row has brought."""
+    for name in chain.from_iterable(new):
+        if live.offered.get(name, 0) > 1:
+            live.offered[name] -= 1
+        else:
+            live.offered.pop(name, None)
 
 
 def only_predicts(what: str) -> RequestError:
