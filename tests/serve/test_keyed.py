@@ -169,3 +169,21 @@ def test_each_key_has_its_columns(tmp_path):
             for name in names[:3]:
                 assert client.post(path, {"id": name, name: 1.0})[0] == 200
             assert client.post(path, {"id": "fourth", names[3]: 1.0})[0] == 422
+
+
+def test_keys_know_the_target_of_their_template(tmp_path):
+    settings = {**_SETTINGS, "target": "price"}
+    model = onkel.StreamModel(onkel.make("pa", task="regression"), settings=settings)
+    template = LiveModel(model, target="price", **HOW).to_bytes()
+    for start, target in enumerate(["price", None]):
+        models = KeyedModels(tmp_path / "m.keys", template, Journal(tmp_path / "journal"),
+                             HOW | {"target": target})  # fmt: skip
+        models.recover()
+        assert models.names("new").target == models.names("Ulm").target == "price"
+        for key in ("Ulm", "Bonn"):
+            models.take([(key, [{"id": start, "a": 1.0, "price": 2.0}])])
+            with models.reading(key) as live:
+                assert list(live.model.encoder.kinds) == ["a"]
+                assert live.model.n_rows == start + 1
+        models.take([("waits", [{"id": start, "a": 1.0}])])
+        models.close()

@@ -263,6 +263,19 @@ def test_what_does_not_fit_is_refused(tmp_path):
         LiveModel.load(tmp_path / "n.onkel", target="cost")
 
 
+def test_a_model_knows_its_target_before_the_first_label(tmp_path):
+    live = LiveModel(_new(target="price"), target="price", say=pytest.fail)
+    live.take({"id": 1, "a": 1.0})
+    live.write(tmp_path / "m.onkel")
+    again = LiveModel.load(tmp_path / "m.onkel", say=pytest.fail)
+    assert again.target == "price"
+    assert again.take({"id": 1, "price": 2.0}) is None
+    again.take({"id": 2, "a": 1.0, "price": 2.0})
+    assert list(again.model.encoder.kinds) == ["a"]
+    with pytest.raises(ValueError, match="with the target 'price'"):
+        LiveModel.load(tmp_path / "m.onkel", target="cost")
+
+
 def test_a_regressor_answers_with_intervals():
     live = LiveModel(_new(), level=0.9, say=pytest.fail)
     assert "interval" not in live.take({"a": 0.0, "y": 0.0})

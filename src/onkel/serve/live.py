@@ -138,9 +138,10 @@ class LiveModel(Stateful):
         remember: int = 100_000,
         acknowledge: bool = False,
     ) -> None:
-        known = None if model.encoder is None else model.encoder.target
+        # before the first label, the settings know what it is called
+        known = (model.encoder and model.encoder.target) or model.settings.get("target")
         if target is not None and known is not None and target != known:
-            raise ValueError(f"target={target!r}: the model was learned with the target {known!r}")
+            raise ValueError(f"target={target!r}: the model was made with the target {known!r}")
         self.id = id
         self.target: str = target or known or "y"
         #: what decides, besides the model, what becomes of events
