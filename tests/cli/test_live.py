@@ -102,6 +102,35 @@ def test_csv_has_plain_numbers_only(tmp_path):
     assert [event["a"] for event in found] == expected
 
 
+def _deep(depth, opens="[", closes="]"):
+    return opens * depth + "1" + closes * depth
+
+
+@pytest.mark.parametrize("journal", [False, True])
+def test_a_line_that_is_nested_deeply_is_refused_and_others_go_on(tmp_path, journal):
+    depths = [101, 500, *range(900, 1000), 5000]
+    lines = ['{"id":"first","a":1,"y":2}', f'{{"id":"few","a":{_deep(3)},"y":2}}']
+    for depth in depths:
+        objects = _deep(depth, '{"a":', "}")
+        lines += [f'{{"id":{depth},"a":{_deep(depth)},"y":2}}',
+                  f'{{"id":{depth},"a":1,"y":{_deep(depth)}}}', f'{{"id":{_deep(depth)},"y":2}}',
+                  f'{{"id":{depth},"a":{objects}}}']  # fmt: skip
+    rows = tmp_path / "rows.jsonl"
+    rows.write_text("\n".join([*lines, '{"id":"last","a":1}\n']))
+    more = ["--journal", str(tmp_path / "journal")] if journal else []
+    for _ in range(2):
+        command = [*ONKEL, "live", "m.onkel", str(rows), "--task", "regression", "-a", "pa", *more]
+        ended = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+        assert ended.returncode == 0, ended.stderr[-300:]
+        answers = [json.loads(line) for line in ended.stdout.splitlines()]
+        assert ["error" in answer for answer in answers] == [False] + [True] * (
+            len(answers) - 2
+        ) + [False]
+        assert len(answers) == 3 + 4 * len(depths)
+        if not journal:
+            break
+
+
 def test_nobody_reads_the_answers(tmp_path, capsys):
     read, write = os.pipe()
     os.close(read)

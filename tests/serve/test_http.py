@@ -263,6 +263,29 @@ def test_only_rows_that_are_kept_use_columns(tmp_path):
         ]  # fmt: skip
 
 
+@pytest.mark.parametrize("depth", [101, 500, 900, 930, 960, 990])
+def test_a_row_that_is_nested_deeply_is_refused_alone(served, depth):
+    _, client = served
+    deep = "[" * depth + "1" + "]" * depth
+    rows = [f'{{"id":1,"a":{deep},"y":1}}', f'{{"id":{deep},"a":1,"y":1}}',
+            f'{{"id":2,"a":1,"y":{deep}}}', deep, '{"id":3,"a":1,"y":1}']  # fmt: skip
+    for verb in ("learn", "predict", "predict-then-learn"):
+        rows[-1] = f'{{"id":"{verb}","a":1,"y":1}}'
+        status, _, content = client.raw("POST", f"/{verb}", f"[{','.join(rows)}]")
+        if depth < 900:
+            assert status == 200
+            errors = ["error" in answer for answer in json.loads(content)]
+            # a label is none of a row to predict
+            assert errors == [True, True, True, True, False]
+        assert status < 500
+        for row in rows:
+            assert client.raw("POST", f"/{verb}", row)[0] < 500
+    tensor = f'{{"name":"a","data":[1],"shape":{deep},"datatype":{deep}}}'
+    assert client.raw("POST", "/v2/models/m/infer", f'{{"inputs":[{tensor}]}}')[0] == 400
+    tensor = f'{{"name":"a","data":[1],"shape":[1],"datatype":{deep}}}'
+    assert client.raw("POST", "/v2/models/m/infer", f'{{"inputs":[{tensor}]}}')[0] == 400
+
+
 def test_a_waiting_journal_that_fails_is_503_and_nothing_is_learned(served, monkeypatch):
     service, client = served
     client.post("/learn", _rows(5))

@@ -8,6 +8,7 @@ import math
 
 import pytest
 
+from onkel.columns.failures import shorten
 from onkel.serve import notation
 
 VALUES = [
@@ -39,3 +40,27 @@ def test_an_answer_is_json_whatever_it_holds():
     line = notation.encoded({"id": "\ud800", "prediction": math.nan, "interval": [-math.inf, 1.5]})
     assert json.loads(line) == {"id": "\ud800", "prediction": None, "interval": [None, 1.5]}
     assert notation.encoded({"prediction": math.inf}) == b'{"prediction":null}'
+
+
+@pytest.mark.parametrize("nest", [lambda value: [value], lambda value: {"a": value}])
+def test_what_is_nested_too_deeply_is_refused(nest):
+    value = 1.0
+    for _ in range(100):
+        notation.require_flat({"id": 1, "a": value})
+        value = nest(value)
+    with pytest.raises(ValueError, match="'a': a value is nested more than 100 levels deep"):
+        notation.require_flat({"id": 1, "a": [0, value], "b": 1})
+    for _ in range(1000):
+        value = nest(value)
+    assert shorten(value).endswith("nested too deeply")
+    with pytest.raises(TypeError, match="events must be as JSON has them"):
+        notation.exact([value])
+
+
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [("5", 5), (" -2.5 ", -2.5), ("1e3", 1000.0), (".5", 0.5), ("7.", 7.0), ("9" * 5000, math.inf),
+     ("1_000", None), ("１２", None), ("0x1", None), ("nan", None), ("", None), ("1 2", None)],
+)  # fmt: skip
+def test_numbers_have_ascii_digits(text, number):
+    assert notation.number_in(text) == number

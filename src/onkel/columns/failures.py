@@ -45,6 +45,8 @@ def shorten(value: object, width: int = 60) -> str:
         text = repr(value)
     except ValueError:  # a whole number of more digits than Python writes
         text = f"a {type(value).__name__} of more than 4300 digits"
+    except RecursionError:
+        text = f"a {type(value).__name__} that is nested too deeply"
     return text if len(text) <= width else text[: width - 3] + "..."
 
 

@@ -244,7 +244,7 @@ class LiveModel(Stateful):
     def refuse(self, id: Hashable, why: str) -> dict[str, object]:
         """Count an event that cannot be used, and say why; returns the answer to it."""
         self.counts["refused"] += 1
-        self.say(f"refused: {'' if id is None else f'id {id!r}: '}{why}")
+        self.say(f"refused: {'' if id is None else f'id {shorten(id, 200)}: '}{why}")
         return {"id": id, "error": why}
 
     def refusal(self, id: Hashable, error: Exception) -> dict[str, object]:
@@ -423,7 +423,7 @@ class LiveModel(Stateful):
             kind = {None: "unknown", True: "doubled", False: "late"}[learned]
             why = _UNUSED[kind]
             self.counts[kind] += 1
-            self.say(f"{kind} label {shorten(y)} of id {id!r}: {why}")
+            self.say(f"{kind} label {shorten(y)} of id {shorten(id, 200)}: {why}")
             if learned:
                 return self.learned_labels([id])[0]
         if not self._acknowledge:

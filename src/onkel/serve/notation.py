@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -23,6 +23,9 @@ except ImportError:
     _read = json.loads
     _write = _encode = lambda value: _compact.encode(value).encode()
 
+# A value that has others; and how deep it may have them. Python's stack has room for a thousand.
+_NESTED = {dict, list}
+_DEEPEST = 100
 _NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 
 
@@ -35,6 +38,19 @@ def decoded(text: bytes) -> Any:
         return _read(text)
     except (ValueError, RecursionError):
         return json.loads(text)
+
+
+def require_flat(event: Mapping[str, object]) -> None:
+    """ValueError for an event that has a value too deep to be written to a journal again."""
+    if _NESTED.isdisjoint(map(type, event.values())):
+        return
+    for name, value in event.items():
+        level = [value]
+        for _ in range(_DEEPEST):
+            nested = [own for own in level if isinstance(own, dict | list)]
+            level = [v for own in nested for v in (own.values() if type(own) is dict else own)]
+        if level:
+            raise ValueError(f"{name!r}: a value is nested more than {_DEEPEST} levels deep")
 
 
 def number_in(text: str) -> int | float | None:
@@ -82,7 +98,7 @@ def exact(value: object) -> tuple[bytes, Any]:
         pass  # json says of more values what they are, and what is wrong with others
     try:
         text = json.dumps(value, separators=(",", ":")).encode()
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, RecursionError) as error:
         raise TypeError(f"events must be as JSON has them: {error}") from None
     return text, json.loads(text)
 

@@ -154,6 +154,8 @@ class Pipe:
                 # the names of CSV are no event
                 if not isinstance(event, dict) and (event is not None or self._csv is None):
                     raise ValueError('a line must be an object, such as {"id": 1, "x": 2.5}')
+                if event is not None:
+                    notation.require_flat(event)
             except (ValueError, RecursionError) as error:
                 event = f"line {self._n_lines:,}: {error}"
             if event is not None:

@@ -142,10 +142,11 @@ def _event(message: Message) -> dict[str, object] | str:
     """The event of a message; text that says why if it has none."""
     try:
         event = notation.decoded(message.payload)
+        if not isinstance(event, dict):
+            return f'{message.source}: must be an object, such as {{"id": 1, "x": 2.5}}'
+        notation.require_flat(event)
     except (ValueError, RecursionError) as error:
         return f"{message.source}: {error}"
-    if not isinstance(event, dict):
-        return f'{message.source}: must be an object, such as {{"id": 1, "x": 2.5}}'
     return event
 
 

@@ -10,6 +10,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from onkel._version import __version__
+from onkel.columns.failures import shorten
 from onkel.serve.http.bodies import RequestError, decoded
 from onkel.serve.http.requests import answered, body_of
 from onkel.serve.http.service import Service
@@ -120,12 +121,12 @@ def _rows_of_tensors(asked: Any) -> list[Event]:
         n = len(data)
         if shape not in ([n], [n, 1]):
             raise RequestError(
-                400, f"input {name!r}: shape {shape!r} with {n} values; a column has [{n}] or "
-                f"[{n}, 1]"
+                400, f"input {name!r}: shape {shorten(shape)} with {n} values; a column has [{n}] "
+                f"or [{n}, 1]"
             )  # fmt: skip
         kind = own.get("datatype", "BYTES")
-        if kind != "BYTES" and kind not in _NUMBERS:
-            raise RequestError(400, f"input {name!r}: datatype {str(kind)[:20]!r} is not known")
+        if not (isinstance(kind, str) and kind in {"BYTES", *_NUMBERS}):
+            raise RequestError(400, f"input {name!r}: datatype {shorten(kind, 20)} is not known")
         columns[name] = data
     sizes = {len(data) for data in columns.values()}
     if len(sizes) > 1:

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from onkel.columns.failures import shorten
 from onkel.serve.http.bodies import Limits
+from onkel.serve.notation import require_flat
 
 if TYPE_CHECKING:
     from onkel.serve.live import LiveModel
@@ -55,9 +57,13 @@ def to_label(live: LiveModel, row: Event) -> Event:
 def checked(row: Any, limits: Limits) -> Event:
     """A row that is an object of not too many columns."""
     if not isinstance(row, dict):
-        raise RowError(f'{str(row)[:40]!r} is no row; a row is an object such as {{"size": 2.5}}')
+        raise RowError(f'{shorten(row, 40)} is no row; a row is an object such as {{"size": 2.5}}')
     if len(row) > limits.columns:
         raise RowError(f"{len(row):,} columns; {limits.columns:,} may be (--max-columns)")
+    try:
+        require_flat(row)
+    except ValueError as error:
+        raise RowError(str(error)) from None
     return row
 
 

@@ -124,6 +124,7 @@ class Service:
                 writes.append((k, event))
             except RowError as error:
                 id = row.get(live.id) if isinstance(row, dict) else None
+                id = None if isinstance(id, dict | list) else id
                 answers[k] = {"id": id, "error": str(error)}
         for batches, chosen in ((self.writer, writes), (self.reader, reads)):
             if not chosen:
