@@ -187,3 +187,27 @@ def test_keys_know_the_target_of_their_template(tmp_path):
                 assert live.model.n_rows == start + 1
         models.take([("waits", [{"id": start, "a": 1.0}])])
         models.close()
+
+
+def test_counters_do_not_fall_when_models_leave_memory(tmp_path):
+    models = _opened(tmp_path, max_models=1, how={"most": 5})
+    found = []
+    for k in range(60):
+        key = f"key {k % 3}"
+        models.take([(key, [{"id": k, "a": float(k)}])])
+        # an alarm rings where errors grow
+        rows = [{"id": (k, t), "a": 1.0, "y": (1e4 if k > 30 else 1.0) * (-1) ** t}
+                for t in range(20)]  # fmt: skip
+        models.take([(key, [row | {"id": str(row["id"])} for row in rows])])
+        report = models.report()
+        found.append([report[name] for name in ("rows", "labels", "forgotten", "rings")])
+    for counts in zip(*found, strict=True):
+        assert list(counts) == sorted(counts)
+    total = [0, 0]
+    for k in range(3):
+        with models.reading(f"key {k}") as live:
+            total[0] += live.late.n_forgotten
+            total[1] += len(live.model.alarms_)
+    assert total == found[-1][2:]
+    assert min(total) > 0
+    models.close()

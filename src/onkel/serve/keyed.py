@@ -93,7 +93,8 @@ class KeyedModels:
         self._bytes = 0
         self._changed: set[str] = set()
         self._closed = False
-        self.counts: dict[str, int] = dict.fromkeys(COUNTS, 0)
+        #: since the start, over all models
+        self.counts: dict[str, int] = dict.fromkeys((*COUNTS, "forgotten", "rings"), 0)
         try:
             self._file = ModelsFile(Path(path), template)
             self._template = self._made(self._file.template)
@@ -182,7 +183,10 @@ class KeyedModels:
             return sorted({*self._file.keys(), *self._models})
 
     def report(self) -> dict[str, Any]:
-        """Counts since the start, over all models, and where the models are."""
+        """Counts since the start, over all models, and where the models are.
+
+        Rows that wait are those of the models in memory.
+        """
         with self._lock:
             live = self._models.values()
             return {
@@ -191,8 +195,6 @@ class KeyedModels:
                 "models_in_memory": len(self._models),
                 "models_bytes": self._bytes,
                 "waiting": sum(own.late.n_waiting for own in live),
-                "forgotten": sum(own.late.n_forgotten for own in live),
-                "rings": sum(len(own.model.alarms_) for own in live),
                 "journal_bytes": self.journal.nbytes,
                 "score": {},
                 "skill": None,
@@ -207,11 +209,11 @@ class KeyedModels:
                 if live.number >= cut.number:
                     continue
                 self._models[key] = live
-                before = dict(live.counts)
+                before = _counts(live)
                 found[key] = list(live.take_all(events))
                 live.number = cut.number
-                for name in COUNTS:
-                    self.counts[name] += live.counts[name] - before[name]
+                for name, n in _counts(live).items():
+                    self.counts[name] += n - before[name]
                 self._changed.add(key)
                 self._weigh(key, _size(live))
         return found
@@ -261,6 +263,11 @@ class KeyedModels:
         contents = {key: self._models[key].to_bytes() for key in keys}
         self._file.put(contents, number, self.journal.last)
         self._changed.difference_update(keys)
+
+
+def _counts(live: LiveModel) -> dict[str, int]:
+    rings = len(live.model.alarms_)
+    return {**live.counts, "forgotten": live.late.n_forgotten, "rings": rings}
 
 
 def _size(live: LiveModel) -> int:

@@ -25,7 +25,7 @@ _COUNTERS = {
     "rings": "Rings of the alarm on larger errors",
 }
 _GAUGES = {
-    "waiting": "Rows that wait for their labels",
+    "waiting": "Rows that wait for their labels; of models with a key, those in memory",
     "model_rows": "Rows that the model has learned",
     "skill": "Share of the loss of the better baseline that the model avoids",
     "lag_seconds": "Seconds that the oldest request has waited for the writer",
