@@ -391,3 +391,13 @@ def test_rows_with_gaps_of_a_block_are_dropped_and_wait_no_more():
     late.learn_all([1, 2], [1.0, 2.0])
     assert model.n_rows == 2
     assert [id in late for id in range(3)] == [True, False, False]
+
+
+def test_room_for_fewer_rows_is_made_by_the_next_row():
+    X = _rows()[0]
+    late = LateLabels(OnlineKernelRegressor(**PARAMS), most=10)
+    for t in range(10):
+        late.predict(t, X[t])
+    late.most = 4
+    late.predict(10, X[10])
+    assert (late.n_waiting, late.n_forgotten, late.oldest) == (4, 7, 7)

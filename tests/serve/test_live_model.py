@@ -107,6 +107,26 @@ def test_labels_in_any_order_are_those_of_a_loop(tmp_path, seed, grouped):
     assert _bytes(live.model, tmp_path / "a") == _bytes(late.model, tmp_path / "b")
 
 
+@pytest.mark.parametrize("together", [False, True])
+def test_fewer_rows_may_wait_after_a_restart(tmp_path, together):
+    said = []
+    live = LiveModel(_new(), most=20, say=said.append)
+    live.take({"id": "first", "a": 1.0, "y": 1.0})
+    for k in range(20):
+        live.take({"id": k, "a": 1.0})
+    live.save(tmp_path / "m.onkel")
+    assert said == []
+    live = LiveModel.load(tmp_path / "m.onkel", most=5, say=said.append)
+    new = [{"id": 20 + k, "a": 1.0} for k in range(3)]
+    answers = list(live.take_all(new)) if together else [live.take(row) for row in new]
+    assert not any("error" in answer for answer in answers)
+    assert said == [f"id {k}: forgotten, as 5 younger rows wait" for k in range(18)]
+    assert (live.late.n_waiting, live.late.n_forgotten, len(live.ids.waiting)) == (5, 18, 5)
+    assert live.late.oldest == 18
+    live.take({"id": 17, "y": 1.0})
+    assert live.counts["late"] == 1
+
+
 def test_labels_unknown_doubled_and_late_are_told():
     said = []
     live = LiveModel(_new(), target="price", most=2, say=said.append)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import heapq
 import math
 from collections.abc import Hashable
+from itertools import islice
 from operator import attrgetter
 from typing import Any, ClassVar, NamedTuple
 
@@ -144,6 +145,10 @@ class LabelQueue(Stateful):
     def bring_back(self, id: Hashable, row: Waiting) -> None:
         """Let a row wait that was set aside."""
         self._rows[id] = row
+
+    def first_ids(self, n: int) -> list[Hashable]:
+        """The ids of the first n rows."""
+        return list(islice(self._rows, max(n, 0)))
 
     def oldest(self) -> Hashable:
         """The id of the row that came first; None if none waits."""

@@ -151,7 +151,7 @@ class LateLabels(Stateful):
         found = self._asked(x, group, "predict_next")
         row = Waiting(x, group, None if found is None else found.item(0))
         if keep:
-            if len(self.waiting) >= self.most:
+            while len(self.waiting) >= self.most:
                 self.waiting.forget_oldest()
                 self.n_forgotten += 1
             self.waiting.add(id, row)

@@ -431,13 +431,14 @@ class LiveModel(Stateful):
         return {"id": id, "learned": False, "error": why, "reason": kind}
 
     def _keep(self, id: Hashable, x: Row, more: dict[str, object]) -> Any:
-        """Predict a row and let it wait; if too many do, the oldest is forgotten."""
-        oldest = self.late.oldest if self.late.n_waiting >= self.late.most else None
-        predicted = self.late.predict(id, x)
-        if oldest is not None:
-            self.ids.end([oldest], learned=False)
-            most = self.options["most"]
-            self.say(f"id {oldest!r}: forgotten, as {most:,} younger rows wait")
+        """Predict a row and let it wait; if too many do, the oldest are forgotten."""
+        late = self.late
+        # more than one after a start with room for fewer
+        oldest = late.waiting.first_ids(late.n_waiting + 1 - late.most)
+        predicted = late.predict(id, x)
+        self.ids.end(oldest, learned=False)
+        for own in oldest:
+            self.say(f"id {own!r}: forgotten, as {self.options['most']:,} younger rows wait")
         self.ids.waiting[id] = self.score.n_labels, more.get("interval")
         return predicted
 

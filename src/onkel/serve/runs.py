@@ -93,7 +93,7 @@ def _block_length(live: Live, kind: str, run: list[Event]) -> int:
     if kind == _OTHER or len(run) == 1 or not model.n_rows or "group" in settings or skips:
         return 0
     if kind != LABEL:
-        run = run[: late.most - late.n_waiting]
+        run = run[: max(late.most - late.n_waiting, 0)]
     is_usual = None if kind == ROW else _usual_labels(live, kind)
     seen: set[Hashable] = set()
     for k, event in enumerate(run):
