@@ -211,3 +211,13 @@ def test_counters_do_not_fall_when_models_leave_memory(tmp_path):
     assert total == found[-1][2:]
     assert min(total) > 0
     models.close()
+
+
+def test_every_ring_is_counted_though_a_model_keeps_the_last_ones(tmp_path, monkeypatch):
+    rings = property(lambda model: list(range(1, model.n_rows + 1))[-64:])
+    monkeypatch.setattr(onkel.StreamModel, "alarms_", rings)
+    models = _opened(tmp_path)
+    for k in range(100):
+        models.take([("one", [{"id": k, "a": 1.0, "y": 1.0}])])
+    assert models.report()["rings"] == 100
+    models.close()

@@ -209,11 +209,12 @@ class KeyedModels:
                 if live.number >= cut.number:
                     continue
                 self._models[key] = live
-                before = _counts(live)
+                before, rung = _counts(live), max(live.model.alarms_, default=0)
                 found[key] = list(live.take_all(events))
                 live.number = cut.number
                 for name, n in _counts(live).items():
                     self.counts[name] += n - before[name]
+                self.counts["rings"] += sum(at > rung for at in live.model.alarms_)
                 self._changed.add(key)
                 self._weigh(key, _size(live))
         return found
@@ -266,8 +267,7 @@ class KeyedModels:
 
 
 def _counts(live: LiveModel) -> dict[str, int]:
-    rings = len(live.model.alarms_)
-    return {**live.counts, "forgotten": live.late.n_forgotten, "rings": rings}
+    return {**live.counts, "forgotten": live.late.n_forgotten}
 
 
 def _size(live: LiveModel) -> int:

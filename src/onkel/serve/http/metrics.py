@@ -22,7 +22,7 @@ _COUNTERS = {
     "repeated": "Rows that came again and got the same answer",
     "forgotten": "Rows that were forgotten before their labels came",
     "snapshots_loaded": "Files of another process that this replica has loaded",
-    "rings": "Rings of the alarm on larger errors",
+    "rings": "Rings of the alarm on larger errors; where there is one model, up to 64",
 }
 _GAUGES = {
     "waiting": "Rows that wait for their labels; of models with a key, those in memory",
