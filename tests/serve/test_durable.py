@@ -17,7 +17,7 @@ from tests.serve.stream import LEARNERS, opened, play
 
 import onkel
 from onkel.errors import JournalError, ModelFileError
-from onkel.serve import LiveModel, durable
+from onkel.serve import LiveModel, durable, ids
 from onkel.serve.journal import Journal
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="a journal needs the locks of POSIX")
@@ -95,6 +95,24 @@ def test_a_repeated_row_gets_its_answer_again(tmp_path):
     assert again.live.counts == model.live.counts
     assert again.take([other])[0] == answers[1]
     assert again.live.model.n_rows == 2
+
+
+def test_a_repeated_row_may_have_its_keys_in_another_order(tmp_path, monkeypatch):
+    model = opened(tmp_path, "pa")
+    row = {"id": 1, "a": 1.0, "b": None, "place": "p0", "y": 2.0}
+    answers = model.take([row])
+    assert model.take([dict(reversed(row.items()))]) == answers
+    assert "error" in model.take([row | {"a": 2.0}])[0]
+    # as earlier versions noted it
+    monkeypatch.setattr(ids, "_mark", ids._mark_in_order)
+    other = {"id": 2, "b": 1.0, "a": 1.0}
+    answers = model.take([other])
+    monkeypatch.undo()
+    model.snapshot()
+    model.journal.close()
+    again = opened(tmp_path, "pa")
+    assert again.take([other]) == answers
+    assert again.live.counts["repeated"] == 2
 
 
 def test_ids_are_remembered_within_a_bound(tmp_path):

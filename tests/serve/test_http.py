@@ -203,6 +203,38 @@ def test_kserve_and_mlflow_predict_and_learn_nothing(served):
     assert service.models.durable.live.late.n_waiting == 0
 
 
+@pytest.mark.parametrize("kind", [None, "text/plain", "application/x-www-form-urlencoded"])
+def test_a_body_must_say_its_content_type(served, kind):
+    """A page of another site can send these without asking."""
+    _, client = served
+    client.post("/learn", _rows(5))
+    tensor = {"name": "a", "shape": [1], "datatype": "FP64", "data": [1.0]}
+    bodies = {
+        "/invocations": {"instances": [{"a": 1.0}]}, "/v2/models/m/infer": {"inputs": [tensor]},
+        "/predict": {"a": 1.0}, "/snapshot": {"a": 1.0},
+    }  # fmt: skip
+    for path, body in bodies.items():
+        content = json.dumps(body).encode()
+        status, _, answer = client.raw("POST", path, content, kind)
+        assert (status, b"is not read; send application/json" in answer) == (415, True)
+        for right in ("application/json; charset=utf-8", "application/vnd.x+json"):
+            assert client.raw("POST", path, content, right)[0] == 200
+    assert client.raw("POST", "/invocations", b"a,b\n1,2\n", "text/csv; header=present")[0] == 200
+    assert client.raw("POST", "/snapshot", b"", kind)[0] == 200
+
+
+@pytest.mark.parametrize("labels", [[0, 1], [1.0, 2.0], [True, False], ["a", "b"]])
+def test_kserve_is_told_the_type_of_classes(tmp_path, labels):
+    with serving(_models(tmp_path, "okl")) as (_, client):
+        tensor = {"name": "a", "shape": [1], "datatype": "FP64", "data": [1.0]}
+        for label in (None, *labels):
+            if label is not None:
+                client.post("/learn", {"a": 1.0, "y": label})
+            found = client.post("/v2/models/m/infer", {"inputs": [tensor]})[1]["outputs"][0]
+            about = client.get("/v2/models/m")[1]["outputs"][0]
+            assert about["datatype"] == found["datatype"]
+
+
 def test_the_token_is_asked_for(tmp_path):
     with serving(_models(tmp_path), token="secret") as (service, client):
         assert client.get("/model")[0] == 200

@@ -160,6 +160,21 @@ def test_keyed_models_over_http(tmp_path):
     again.close()
 
 
+def test_a_key_is_utf_8(tmp_path):
+    models = _opened(tmp_path, how={"acknowledge": True})
+    with serving(models) as (_, client):
+        row = {"id": 1, "a": 1.0, "y": 2.0}
+        tensors = {"inputs": [{"name": "a", "shape": [1], "datatype": "FP64", "data": [3.0]}]}
+        for key in ("%ff", "%fe", "a%C3", "%ff%EF%BF%BD"):
+            status, answer = client.post(f"/models/{key}/learn", row)
+            assert (status, "not UTF-8" in answer["error"]) == (400, True)
+            assert client.post(f"/v2/models/{key}/infer", tensors)[0] == 400
+            assert client.get(f"/models/{key}/model")[0] == 400
+        for key in ("%EF%BF%BD", "%C3%BC"):
+            assert client.post(f"/models/{key}/learn", row)[0] == 200
+        assert models.keys() == ["ü", "\ufffd"]
+
+
 def test_each_key_has_its_columns(tmp_path):
     limits = Limits(columns=3)
     with serving(_opened(tmp_path, how={"acknowledge": True}), limits=limits) as (_, client):

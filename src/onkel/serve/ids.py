@@ -62,7 +62,7 @@ class KnownIds:
     def answer(self, id: Hashable, event: Mapping[str, object]) -> dict[str, object]:
         """The answer that a row got before; DataError if it was another row."""
         mark, answer = self.answers[id]
-        if _mark(event) != mark:
+        if mark not in (_mark(event), _mark_in_order(event)):
             raise DataError("a row with this id and other values was answered; give it a new id")
         return dict(notation.decoded(answer.encode()))
 
@@ -154,7 +154,12 @@ def _text_of(entries: list[list[object]]) -> bytes:
 
 
 def _mark(event: Mapping[str, object]) -> int:
-    """A checksum of a row, to tell it from another with its id."""
+    """A checksum of a row, to tell it from another with its id; keys may come in any order."""
+    return _mark_in_order({name: event[name] for name in sorted(event, key=str)})
+
+
+def _mark_in_order(event: Mapping[str, object]) -> int:
+    """The checksum that earlier versions wrote; it knows the order of the keys."""
     try:
         # of values that JSON has, version 2 is a function of the value alone
         return zlib.crc32(marshal.dumps(event, 2))  # type: ignore[arg-type]

@@ -11,13 +11,14 @@ from starlette.routing import Route
 
 from onkel._version import __version__
 from onkel.columns.failures import shorten
-from onkel.serve.http.bodies import RequestError, decoded
-from onkel.serve.http.requests import answered, body_of
+from onkel.serve.http.bodies import JSON, RequestError
+from onkel.serve.http.requests import answered, body_of, json_of, kind_of
 from onkel.serve.http.service import Service
 
 if TYPE_CHECKING:
     from onkel.serve.http.events import Event
 
+_CSV = "text/csv"
 _NUMBERS = {
     "BOOL", "INT8", "INT16", "INT32", "INT64", "UINT8", "UINT16", "UINT32", "UINT64",
     "FP16", "FP32", "FP64",
@@ -58,8 +59,9 @@ def _kserve(service: Service) -> list[Route]:
             for column in found["columns"]
         ]  # fmt: skip
         name = request.path_params["name"]
-        datatype = "BYTES" if found["task"] == "classification" else "FP64"
-        outputs = [{"name": "prediction", "shape": [-1], "datatype": datatype}]
+        # before the first label there is no class, and null is predicted
+        predicted = found["classes"] or [None]
+        outputs = [{"name": "prediction", "shape": [-1], "datatype": _datatype(predicted)}]
         return answered({"name": name, "versions": [], "platform": "onkel", "inputs": inputs,
                       "outputs": outputs})  # fmt: skip
 
@@ -70,7 +72,7 @@ def _kserve(service: Service) -> list[Route]:
 
     async def infer(request: Request) -> Response:
         name = request.path_params["name"]
-        asked = decoded(await body_of(request, service.limits))
+        asked = await json_of(request, service.limits)
         rows = _rows_of_tensors(asked)
         answers = await _predicted(service, key(request), rows)
         found = {"model_name": name, "outputs": _outputs(answers)}
@@ -134,10 +136,14 @@ def _rows_of_tensors(asked: Any) -> list[Event]:
     return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
 
 
+def _datatype(values: list[Any]) -> str:
+    """The type of values for KServe."""
+    return "FP64" if set(map(type, values)) <= {float, int, type(None)} else "BYTES"
+
+
 def _outputs(answers: list[Event]) -> list[Event]:
     def output(name: str, values: list[Any], shape: list[int], **more: Any) -> Event:
-        kinds = {type(v) for v in values}
-        datatype = "FP64" if kinds <= {float, int, type(None)} else "BYTES"
+        datatype = _datatype(values)
         if datatype == "BYTES":
             values = [str(v) for v in values]
         return {"name": name, "shape": shape, "datatype": datatype, "data": values, **more}
@@ -159,9 +165,10 @@ def _invocations(service: Service) -> Any:
     async def endpoint(request: Request) -> Response:
         if service.models.keyed:
             raise RequestError(404, "there are many models here: POST /models/KEY/predict")
-        body = await body_of(request, service.limits)
-        kind = request.headers.get("content-type", "").partition(";")[0].strip()
-        rows = _csv(body) if kind == "text/csv" else _rows_of_frame(decoded(body))
+        if kind_of(request) == _CSV:
+            rows = _csv(await body_of(request, service.limits))
+        else:
+            rows = _rows_of_frame(await json_of(request, service.limits, f"{JSON} or {_CSV}"))
         answers = await _predicted(service, None, rows)
         return answered({"predictions": [answer["prediction"] for answer in answers]})
 

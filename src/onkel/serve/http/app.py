@@ -18,9 +18,9 @@ from starlette.routing import Route
 
 from onkel._version import __version__
 from onkel.serve.http import adapters, openapi, page
-from onkel.serve.http.bodies import RequestError
+from onkel.serve.http.bodies import JSON, RequestError, is_json, not_read
 from onkel.serve.http.metrics import CONTENT_TYPE
-from onkel.serve.http.requests import answered, key_of
+from onkel.serve.http.requests import answered, body_of, key_of, kind_of, require_text
 from onkel.serve.http.rows import RowsEndpoint, send_answer
 from onkel.serve.http.service import Service, only_predicts
 
@@ -105,6 +105,9 @@ def _snapshot(service: Service) -> Callable[[Request], Awaitable[Response]]:
     async def endpoint(request: Request) -> Response:
         if not service.models.learns:
             raise only_predicts("snapshot")
+        # nothing need be said; what is said may not come from a page of another site
+        if await body_of(request, service.limits) and not is_json(kind := kind_of(request)):
+            raise not_read(kind, f"{JSON}, or no body")
         try:
             await service.snapshot()
         except (OSError, ValueError) as error:
@@ -163,6 +166,7 @@ class _Guard:
                 response = answered({"error": why}, 401, **{"www-authenticate": asked})
                 await response(scope, receive, noting)
                 return
+            require_text(scope)
             wanted = self._rows.verb_of(scope)
             if wanted is None:
                 await self._app(scope, receive, noting)
@@ -173,6 +177,9 @@ class _Guard:
                 await send_answer(answer, send)
         except ClientDisconnect:
             pass
+        except RequestError as error:
+            response = answered({"error": str(error)}, error.status)
+            await response(scope, receive, noting)
         finally:
             took = time.perf_counter() - began
             self._service.metrics.note(name or _endpoint(scope), status, took)

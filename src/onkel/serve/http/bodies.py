@@ -49,22 +49,35 @@ def parsed(kind: str, body: bytes, limits: Limits) -> tuple[list[Any], Form]:
 
     RequestError says what is wrong with the body as a whole; rows are looked at later.
     """
-    kind = kind.partition(";")[0].strip().lower()
-    if kind in (JSON, "text/json") or kind.endswith("+json"):
+    kind = plain_kind(kind)
+    if is_json(kind):
         rows, form = _json(body)
     elif kind in _LINES:
         rows, form = _lines(body, limits), "lines"
     elif kind == ARROW:
         rows, form = _arrow(body, limits), "arrow"
     else:
-        raise RequestError(
-            415, f"content type {kind[:80]!r} is not read; send {JSON}, {LINES} or {ARROW}"
-        )
+        raise not_read(kind, f"{JSON}, {LINES} or {ARROW}")
     if not rows:
         raise RequestError(400, "the body has no row")
     if len(rows) > limits.rows:
         raise _too_many(len(rows), limits)
     return rows, form
+
+
+def plain_kind(kind: str) -> str:
+    """A content type without its parameters."""
+    return kind.partition(";")[0].strip().lower()
+
+
+def is_json(kind: str) -> bool:
+    """Whether a content type is that of JSON."""
+    return kind in (JSON, "text/json") or kind.endswith("+json")
+
+
+def not_read(kind: str, wanted: str) -> RequestError:
+    """The error for a content type that is not read."""
+    return RequestError(415, f"content type {kind[:80]!r} is not read; send {wanted}")
 
 
 def decoded(body: bytes) -> Any:
