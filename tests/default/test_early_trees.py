@@ -11,9 +11,9 @@ from scipy.special import expit, softmax
 
 from onkel import OnlineKernelClassifier, OnlineKernelRegressor
 from onkel.default import corrected_by_cells
+from onkel.default.cells import LEFT, ROWS, WHOLE, learn_share, share
 from onkel.default.early_trees import GROWTHS, FirstRows, Growth, early_trees, n_early_trees
 from onkel.default.learning_leaves import LearningLeaves
-from onkel.default.shares import LEFT, ROWS, WHOLE, learn_share, share
 from onkel.default.tree_loops import MORE, SQUARED, TWO
 from onkel.default.tree_part import TreePart
 from onkel.errors import MergeError

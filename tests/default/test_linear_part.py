@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from onkel import OnlineKernelClassifier, OnlineKernelRegressor, from_bytes, load, to_bytes
+from onkel.default.cells import ROWS
 from onkel.default.linear_part import LinearPart
-from onkel.default.shares import ROWS
 from onkel.maps.landmarks.fitted import Units
 from onkel.numerics.arrays import targets_of
 

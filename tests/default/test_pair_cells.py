@@ -11,9 +11,7 @@ from scipy.sparse import csr_array
 from onkel import OnlineKernelClassifier, OnlineKernelRegressor
 from onkel.default import corrected_by_cells
 from onkel.default.bins import PairBins
-from onkel.default.cells import PairCells, find_bins
-from onkel.default.residuals import residuals_with_class
-from onkel.default.shares import ROWS
+from onkel.default.cells import ROWS, PairCells, find_bins, residuals_with_class
 
 pytestmark = pytest.mark.compiled
 

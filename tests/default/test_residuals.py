@@ -7,7 +7,8 @@ import copy
 import numpy as np
 import pytest
 
-from onkel.default.residuals import Residuals, residuals_with_class
+from onkel.default.cells import residuals_with_class
+from onkel.default.residuals import Residuals
 
 
 @pytest.mark.parametrize("seed", range(20))

@@ -11,8 +11,8 @@ from scipy.special import expit, softmax
 from onkel import OnlineKernelClassifier, OnlineKernelRegressor, load
 from onkel.default import boosting
 from onkel.default.boosting import Binned, boosted, edges_of, judged, loss_of
+from onkel.default.cells import AGREED, ROWS, SIZE, share
 from onkel.default.held_out import HeldOut
-from onkel.default.shares import AGREED, ROWS, SIZE, share
 from onkel.default.tree_loops import MORE, SQUARED, TWO, slopes
 from onkel.default.tree_part import TreePart, share_of_classes
 from onkel.errors import MergeError

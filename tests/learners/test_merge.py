@@ -21,8 +21,7 @@ from onkel import (
     make,
 )
 from onkel.default.bins import PairBins
-from onkel.default.cells import PairCells
-from onkel.default.shares import AGREED, SIZE, share
+from onkel.default.cells import AGREED, SIZE, PairCells, share
 from onkel.errors import MergeError, ModelFileError
 
 

@@ -19,7 +19,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from onkel.default.shares import N_SUMS, PERIOD
+from onkel.default.cells import N_SUMS, PERIOD
 from onkel.default.tree_loops import find_leaves, slopes_of_row
 from onkel.fields import Array, Fields, Number, Whole
 from onkel.numerics.arrays import inserted

@@ -16,7 +16,7 @@ v_j = o_j² (automatic relevance determination) loses many columns that matter a
 formula lies half-way, and serves both.
 
 A prediction p becomes p + a (ℓ - p), where a in [0, 1] is the least-squares share so far, less its
-standard error, as in :mod:`onkel.default.shares`. Its sums are halved whenever w is solved anew.
+standard error, as in :mod:`onkel.default.cells`. Its sums are halved whenever w is solved anew.
 
 Source: MacKay 1994 and Tipping 2001 (automatic relevance determination); the prior half-way is
 ours.
@@ -30,8 +30,14 @@ import numpy as np
 from scipy.linalg.lapack import spotrs
 
 from onkel.annotations import Matrix
-from onkel.default.residuals import residuals_with_class
-from onkel.default.shares import N_SUMS, ROWS, learn_share, share, share_left
+from onkel.default.cells import (
+    N_SUMS,
+    ROWS,
+    learn_share,
+    residuals_with_class,
+    share,
+    share_left,
+)
 from onkel.fields import Array, Fields, Number, Sizes, State, Whole, require
 from onkel.maps.landmarks.fitted import OF_UNITS, TailCurves, Units
 from onkel.merging import joined, require_same

@@ -6,6 +6,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from onkel.default.cells import residuals_with_class
 from onkel.fields import Array, Fields, Sizes, State
 from onkel.numerics.arrays import inserted
 from onkel.state import Stateful
@@ -67,12 +68,3 @@ class Residuals(Stateful):
 
     def set_fields(self, values: State) -> None:
         self.append(values["residuals"])
-
-
-def residuals_with_class(R: np.ndarray, position: int) -> np.ndarray:
-    """Residuals (n, K), or a linear function of them, with a class never seen at ``position``.
-
-    Residuals of targets ±1 are twice those of the second class's indicator.
-    """
-    both = np.concatenate([-0.5 * R, 0.5 * R], axis=1) if R.shape[1] == 1 else R
-    return inserted(both, position)

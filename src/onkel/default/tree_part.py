@@ -39,10 +39,7 @@ from onkel.default.boosting import (
     judged,
     rate_of,
 )
-from onkel.default.held_out import HeldOut
-from onkel.default.learning_leaves import LearningLeaves
-from onkel.default.residuals import residuals_with_class
-from onkel.default.shares import (
+from onkel.default.cells import (
     AGREED,
     LEFT,
     N_SUMS,
@@ -52,9 +49,12 @@ from onkel.default.shares import (
     WHOLE,
     joined_sums,
     learn_share,
+    residuals_with_class,
     share,
     share_left,
 )
+from onkel.default.held_out import HeldOut
+from onkel.default.learning_leaves import LearningLeaves
 from onkel.default.tree_loops import MORE, SQUARED, TWO, add_leaves, find_leaves
 from onkel.errors import MergeError
 from onkel.fields import Array, Fields, Number, Sizes, State, Whole, require

@@ -10,11 +10,10 @@ import numpy as np
 from scipy.linalg import solve_triangular
 
 from onkel.default.bins import PairBins
-from onkel.default.cells import PairCells
+from onkel.default.cells import PairCells, share
 from onkel.default.challenger import RestartingModel
 from onkel.default.corrected_by_cells import CorrectedModel, WithoutEarlyTrees
 from onkel.default.linear_part import FARTHEST, LinearPart
-from onkel.default.shares import share
 from onkel.default.tree_loops import SQUARED, TWO
 from onkel.default.tree_part import TreePart
 from onkel.default.without_search import ModelWithoutSearch
