@@ -53,7 +53,7 @@ def _wait(port, process):
 def test_the_five_commands_of_the_page(tmp_path):
     block = re.search(r"```sh\n(pip install.*?)```", PAGE.read_text("utf-8"), re.DOTALL).group(1)
     install, learn, serve, predict, label = block.strip().splitlines()
-    assert install == "pip install 'onkel[serve]'"
+    assert install.startswith("pip install '.[serve]'")
     towns = {"Ulm": 4, "Bonn": 3, "Köln": 5}
     rows = [f"{40 + t % 90},{1 + t % 5},{town},{(40 + t % 90) * towns[town]}"
             for t in range(300) for town in [list(towns)[t % 3]]]  # fmt: skip

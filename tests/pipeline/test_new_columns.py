@@ -380,7 +380,7 @@ def test_a_column_that_was_empty_row_by_row(value):
         ("n_first", 1, "widening/n_first: is 1; it must be 2"),
         ("n_first", np.zeros((2, 2)), "widening/n_first: is ndarray, not a whole number"),
         ("late", np.zeros((2, 2), np.int64), "widening/late: holds a column twice"),
-        ("late", np.full((1, 2), 99), "widening/late: holds numbers from 99 to 99"),
+        ("late", np.full((1, 2), 99), "late: names a column beyond 4, or a statistic beyond 1"),
         ("late", np.array([[2, 0], [3, 0], [0, 0]]), "late: the rows have 4 columns, not 5"),
         ("means", None, "widening/means: is missing"),
     ],
