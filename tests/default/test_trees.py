@@ -14,7 +14,7 @@ from onkel.default.boosting import Binned, boosted, edges_of, judged, loss_of
 from onkel.default.cells import AGREED, ROWS, SIZE, share
 from onkel.default.held_out import HeldOut
 from onkel.default.tree_loops import MORE, SQUARED, TWO, slopes
-from onkel.default.tree_part import TreePart, share_of_classes
+from onkel.default.tree_part import TreePart, add_values, share_of_classes
 from onkel.errors import MergeError
 from onkel.maps.landmarks import last_fit, learned
 from onkel.maps.landmarks.drawn_rows import split
@@ -449,3 +449,18 @@ def test_held_out_are_the_rows_that_the_last_search_held_out(monkeypatch):
     rows, _, unseen = map_.predict_held_out(X, y[:, None], np.ones(2100))
     assert set(rows) == set(held[-1])
     assert rows[unseen].min() >= 1800
+
+
+@pytest.mark.parametrize("K", [1, 5])
+def test_rows_alone_have_the_values_of_a_block(K):
+    """Few rows are looked up one after the other, and many tree by tree."""
+    rng = np.random.default_rng(0)
+    X, columns = rng.normal(size=(300, 7)), rng.integers(0, 7, (40, 6))
+    edges, values = rng.normal(size=(40, 6)), rng.normal(size=(40, 64, K))
+    F, alone = np.zeros((300, K)), np.zeros((300, K))
+    add_values(X, columns, edges, values, F)
+    for i in range(300):
+        add_values(X[i : i + 1], columns, edges, values, alone[i : i + 1])
+    assert np.array_equal(F, alone)
+    leaves = (X[:, columns] > edges) @ (1 << np.arange(6))
+    np.testing.assert_allclose(F, values[np.arange(40), leaves].sum(axis=1), rtol=1e-12, atol=1e-12)
