@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import MISSING, dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, get_type_hints
@@ -160,12 +160,21 @@ def learner_settings(options: Any) -> dict[str, Any]:
     return {**params, name: features}
 
 
-def other_settings(options: Any, model: Any) -> dict[str, tuple[Any, Any]]:
-    """The settings that a saved model has not: its own value, and the one wanted, by name."""
-    of_learner = model.estimator.get_params()
-    own = {**of_learner, **model.settings.get("params", {})}
-    wanted = learner_settings(options).items()
-    return {name: (own.get(name), v) for name, v in wanted if own.get(name) != v}
+def contradictions(
+    options: Any, model: Any, held: dict[str, Any]
+) -> Iterator[tuple[str, Any, Any]]:
+    """Options that contradict a saved model: each with the model's value, and the one wanted.
+
+    ``held`` has the model's values of options; those of the learner's settings come from itself.
+    """
+    for name, own in held.items():
+        wanted = getattr(options, name)
+        if wanted not in (getattr(type(options), name), own):
+            yield f"--{name.replace('_', '-')}", own, wanted
+    settings = {**model.estimator.get_params(), **model.settings.get("params", {})}
+    for name, wanted in learner_settings(options).items():
+        if settings.get(name) != wanted:
+            yield f"--set {name}", settings.get(name), wanted
 
 
 def choose_task(y: np.ndarray, wanted: str) -> tuple[str, str]:

@@ -20,14 +20,12 @@ from typing import ClassVar
 import numpy as np
 
 from onkel.default.cells import N_SUMS, PERIOD
-from onkel.default.tree_loops import find_leaves, slopes_of_row
+from onkel.default.tree_loops import TOGETHER, find_leaves, slopes_of_row
 from onkel.fields import Array, Fields, Number, Whole
 from onkel.numerics.arrays import inserted
 from onkel.numerics.jit import jit
 from onkel.state import Stateful
 
-# Rows whose leaves are looked up tree by tree.
-_TOGETHER = 256
 # N in float32, and the targets of numbers, in units of their spread, are at most so large.
 _MOST, _FARTHEST = 1e30, 1e15
 
@@ -106,11 +104,11 @@ def learn_leaves(
     Where the ``n_first`` trees are not all, their sum and that of the others are averaged: a value
     is half of v. ``rows`` have counted before; returns how many have now.
     """
-    leaves = np.empty((len(columns), _TOGETHER), np.uint8)
+    leaves = np.empty((len(columns), TOGETHER), np.uint8)
     f, g, h = np.empty(F.shape[1]), np.empty(F.shape[1]), np.empty(F.shape[1])
     times = 2 if n_first < len(columns) else 1
-    for start in range(0, len(X), _TOGETHER):
-        end = min(start + _TOGETHER, len(X))
+    for start in range(0, len(X), TOGETHER):
+        end = min(start + TOGETHER, len(X))
         x = X[start:end].T.copy()
         for t in range(len(columns)):
             find_leaves(x, columns[t], edges[t], leaves[t, : end - start])

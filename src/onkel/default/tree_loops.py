@@ -6,6 +6,8 @@ import numpy as np
 
 from onkel.numerics.jit import jit, jit_called, jit_inline
 
+#: rows whose leaves are looked up tree by tree
+TOGETHER = 256
 #: squared errors, log loss of two classes (targets 0 and 1), log loss of more (indicators)
 SQUARED, TWO, MORE = range(3)
 

@@ -55,7 +55,7 @@ from onkel.default.cells import (
 )
 from onkel.default.held_out import HeldOut
 from onkel.default.learning_leaves import LearningLeaves
-from onkel.default.tree_loops import MORE, SQUARED, TWO, add_leaves, find_leaves
+from onkel.default.tree_loops import MORE, SQUARED, TOGETHER, TWO, add_leaves, find_leaves
 from onkel.errors import MergeError
 from onkel.fields import Array, Fields, Number, Sizes, State, Whole, require
 from onkel.merging import require_same
@@ -362,8 +362,8 @@ def share_of_classes(P: np.ndarray, S: np.ndarray, Y: np.ndarray, weight: np.nda
     return float(_TRIED[int(np.argmin(mistakes))])
 
 
-# Rows whose leaves are found tree by tree. Of fewer than _FEW rows they are found row by row.
-_TOGETHER, _FEW = 256, 8
+# Leaves of fewer rows are found row by row.
+_FEW = 8
 
 
 @jit
@@ -379,9 +379,9 @@ def add_values(X, columns, edges, values, F):
                 for k in range(F.shape[1]):
                     F[i, k] += values[t, leaf, k]
         return
-    leaves = np.empty(_TOGETHER, np.uint8)
-    for start in range(0, len(X), _TOGETHER):
-        end = min(start + _TOGETHER, len(X))
+    leaves = np.empty(TOGETHER, np.uint8)
+    for start in range(0, len(X), TOGETHER):
+        end = min(start + TOGETHER, len(X))
         x, some = X[start:end].T.copy(), leaves[: end - start]
         for t in range(len(columns)):
             find_leaves(x, columns[t], edges[t], some)

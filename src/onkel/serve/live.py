@@ -8,8 +8,6 @@ from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, S
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
-import numpy as np
-
 from onkel import persistence
 from onkel.annotations import Row
 from onkel.columns.failures import shorten
@@ -22,7 +20,15 @@ from onkel.pipeline.rows import excluded
 from onkel.serve import notation
 from onkel.serve.ids import IdsField, KnownIds
 from onkel.serve.notation import ExactText
-from onkel.serve.runs import ERRORS, bounds, is_among, is_no_label, labels_of_blocks, take_all
+from onkel.serve.runs import (
+    ERRORS,
+    bounds,
+    by_class,
+    is_among,
+    is_no_label,
+    labels_of_blocks,
+    take_all,
+)
 from onkel.serve.score import LiveScore
 from onkel.state import Made, Part, Stateful
 
@@ -221,10 +227,6 @@ class LiveModel(Stateful):
         """Whether answers have probabilities or intervals."""
         return self.has_proba or self.level > 0
 
-    def _by_label(self, shares: np.ndarray) -> dict[str, float]:
-        """Probabilities by the names of the classes."""
-        return dict(zip(map(str, self.model.classes_), shares.tolist(), strict=True))
-
     def set_aside(self, id: Hashable) -> Aside | None:
         """A row whose label has come and is learned later; None if no row of this id waits.
 
@@ -360,7 +362,7 @@ class LiveModel(Stateful):
         # the probabilities behind the prediction, where learning the row tells them
         both = y is not None and self.has_proba and is_among(y, labels_of_blocks(self))
         if self.has_proba and not both and (shares := late.predict_proba(x)) is not None:
-            more["probabilities"] = self._by_label(shares)
+            more |= by_class(self, shares[None])[0]
         if self.level and (ends := late.predict_interval(x, self.level)) is not None:
             more["interval"] = bounds(ends)
         if id in late:
@@ -379,7 +381,7 @@ class LiveModel(Stateful):
             except ERRORS as error:
                 refused = error
                 if both and (shares := late.predict_proba(x)) is not None:
-                    more["probabilities"] = self._by_label(shares)
+                    more |= by_class(self, shares[None])[0]
         if y is None or refused is not None:
             # without an id no label can come
             predicted = late.predict(id, x, keep=False) if id is None else self._keep(id, x, more)
@@ -401,7 +403,7 @@ class LiveModel(Stateful):
         else:
             predicted, shares = self.model.predict_proba_then_learn(x, [y])
             if len(shares):
-                more["probabilities"] = self._by_label(shares[0])
+                more |= by_class(self, shares)[0]
         return predicted[0].item() if len(predicted) else None
 
     def _label(self, id: Hashable, y: object) -> dict[str, object] | None:

@@ -6,7 +6,7 @@ from dataclasses import fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from onkel.cli.arguments import names_in, other_settings
+from onkel.cli.arguments import contradictions, names_in
 from onkel.cli.console import complain_unwritten, note
 from onkel.cli.learn.options import LearnOptions
 from onkel.errors import ModelFileError
@@ -149,12 +149,11 @@ def _refuse_others(options: LearnOptions, model: StreamModel, settings: dict[str
     """Refuse options that contradict the model's own settings."""
     assert model.encoder is not None
     kept = model.settings
-    for name, held in settings.items():
-        wanted = getattr(options, name)
-        if wanted not in (getattr(LearnOptions, name), held):
-            raise _contradiction(options, f"--{name.replace('_', '-')}", held, wanted)
-    for name, (held, wanted) in other_settings(options, model).items():
-        raise _contradiction(options, f"--set {name}", held, wanted)
+    for option, held, wanted in contradictions(options, model, settings):
+        raise ValueError(
+            f"{option}: the model of --from {options.base} has {held!r}, this command has "
+            f"{wanted!r}; leave the option out, or learn a new model"
+        )
     # a column is treated as the model does
     kinds, base = model.encoder.kinds, f"the model of --from {options.base}"
     numbers = {name for name, kind in kinds.items() if kind != "text"}
@@ -167,10 +166,3 @@ def _refuse_others(options: LearnOptions, model: StreamModel, settings: dict[str
         clash = sorted(set(names_in(names)) & known)
         if clash:
             raise ValueError(f"{option} {', '.join(clash)}: {base} {what}")
-
-
-def _contradiction(options: LearnOptions, name: str, held: object, wanted: object) -> ValueError:
-    return ValueError(
-        f"{name}: the model of --from {options.base} has {held!r}, this command has {wanted!r}; "
-        "leave the option out, or learn a new model"
-    )

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from onkel.cli.arguments import learner_settings, names_in, other_settings
+from onkel.cli.arguments import contradictions, learner_settings, names_in
 from onkel.cli.console import say_line
 from onkel.cli.live.options import EventOptions
 
@@ -115,17 +115,17 @@ def _require_task(options: EventOptions) -> str:
 
 def refuse_others(options: EventOptions, model: Any) -> None:
     """Refuse options that contradict the saved model; a restart may repeat them."""
-    held = {"seed": EventOptions.seed, "missing": EventOptions.missing} | model.settings
-    held |= {"task": model.task, "scaling": held.get("scaling", model.scaling)}
-    given = {
-        f"--{name}": (held.get(name), getattr(options, name))
-        for name in ("task", "algorithm", "group", "scaling", "seed", "missing")
-        if getattr(options, name) != getattr(EventOptions, name)
+    kept = model.settings
+    held = {
+        "task": model.task,
+        "algorithm": kept.get("algorithm"),
+        "group": kept.get("group"),
+        "scaling": kept.get("scaling", model.scaling),
+        "seed": kept.get("seed", EventOptions.seed),
+        "missing": kept.get("missing", EventOptions.missing),
     }
-    given |= {f"--set {name}": both for name, both in other_settings(options, model).items()}
-    for option, (value, wanted) in given.items():
-        if value != wanted:
-            raise ValueError(
-                f"{option} {wanted}: {options.model} has {value!r}; leave the option out, or name "
-                "a new file"
-            )
+    for option, own, wanted in contradictions(options, model, held):
+        raise ValueError(
+            f"{option} {wanted}: {options.model} has {own!r}; leave the option out, or name a new "
+            "file"
+        )
