@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_matrix
 
+from onkel import NOGDClassifier, OGDClassifier
 from onkel.kernels import KERNELS, Kernel, Periodic, Polynomial, RationalQuadratic, make_kernel
 from onkel.maps import FourierFeatures
 from onkel.maps.bandwidth import fit_gamma
@@ -98,6 +99,25 @@ def test_a_kernel_without_a_spectrum_draws_none():
 def test_polynomial_parameters():
     x = np.array([[1.0, 2.0]])
     assert Polynomial(degree=2, coef0=0.5).gram(x, x, 2.0)[0, 0] == pytest.approx(10.5**2)
+
+
+@pytest.mark.parametrize(
+    ("kernel", "message"),
+    [
+        (Polynomial(degree=0), "degree=0 must be a positive whole number"),
+        (Polynomial(degree=2.5), "degree=2.5 must be a positive whole number"),
+        (Polynomial(degree="2"), "degree='2' must be a positive whole number"),
+        (Polynomial(coef0=np.nan), "coef0=nan must be a finite number"),
+        (Periodic(period=0.0), "period=0.0 must be a positive number"),
+        (Periodic(period="day"), "period='day' must be a positive number"),
+        (RationalQuadratic(shape=-1.0), "shape=-1.0 must be a positive number"),
+    ],
+)
+def test_bad_parameters_are_named(kernel, message):
+    X, y = np.eye(4), [0, 1, 0, 1]
+    for model in (OGDClassifier(kernel=kernel), NOGDClassifier(kernel=kernel)):
+        with pytest.raises(ValueError, match=message):
+            model.fit(X, y)
 
 
 def test_median_and_scale():

@@ -198,6 +198,11 @@ def test_a_bad_weight_is_named(X, targets, weight):
         ({"learning_rate": 0.0}, r"learning_rate=0.0.*positive"),
         ({"n_components": 0}, r"n_components=0.*at least 1"),
         ({"kernel": "polynomial"}, r"polynomial.*Nystroem"),
+        # also where the width is fitted on first rows
+        (
+            {"kernel": "laplacian", "orthogonal": True, "gamma": "median"},
+            r"orthogonal=True needs a radial kernel; 'laplacian'",
+        ),
         ({"class_weight": "even"}, r"class_weight='even'.*balanced"),
         ({"class_weight": {"b": -1.0}}, r"class_weight.*at least 0"),
     ],

@@ -154,3 +154,5 @@ def test_what_cannot_go_together_says_why():
         DualSGDClassifier(kernel="polynomial").fit(X, y)
     with pytest.raises(ValueError, match="f lives in two spaces, and its norm is not kept"):
         SupportKernelClassifier(rule=Pegasos(0.1), budget="transfer").fit(X, y)
+    with pytest.raises(ValueError, match="orthogonal=True needs a radial kernel"):
+        SupportKernelClassifier(kernel="laplacian", budget=Transfer(orthogonal=True)).fit(X, y)

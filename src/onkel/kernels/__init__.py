@@ -17,5 +17,7 @@ register: Callable[[type[Kernel]], type[Kernel]] = KERNELS.register
 
 
 def make_kernel(kernel: str | Kernel) -> Kernel:
-    """A kernel object from a name (``"rbf"`` is ``"gaussian"``) or an object."""
-    return KERNELS.make("gaussian" if kernel == "rbf" else kernel)
+    """A kernel object from a name (``"rbf"`` is ``"gaussian"``) or an object, checked."""
+    made = KERNELS.make("gaussian" if kernel == "rbf" else kernel)
+    made.check_parameters()
+    return made

@@ -63,6 +63,21 @@ class Kernel(BaseEstimator):
     shift_invariant = True
     radial = True
 
+    def check_parameters(self) -> None:
+        """ValueError for a parameter of the kernel's own that is out of its range."""
+
+    def check_spectrum(self, orthogonal: bool = False) -> None:
+        """ValueError with the reason where the kernel has no such frequencies."""
+        if self.radial:
+            return
+        if orthogonal:
+            raise ValueError(f"orthogonal=True needs a radial kernel; {self.name!r} is not radial")
+        if type(self).frequencies is Kernel.frequencies:
+            raise ValueError(
+                f"kernel {self.name!r} is not radial: give it frequencies() of its own, or say "
+                "shift_invariant = False"
+            )
+
     def gram(self, X: Matrix, S: np.ndarray, gamma: float, out: Out = None) -> np.ndarray:
         """κ(X, S), shape (n, m), for X (n, d) dense or CSR and S (m, d) dense.
 
@@ -117,11 +132,8 @@ class Kernel(BaseEstimator):
         ``later`` rows, for columns that came later, are independent in any case. More columns draw
         further numbers of the same stream, so the rows of the first columns do not change.
         """
+        self.check_spectrum(orthogonal)
         if not self.radial:
-            if orthogonal:
-                raise ValueError(
-                    f"orthogonal=True needs a radial kernel; {self.name!r} is not radial"
-                )
             return self.frequencies(rng, d + later, n, gamma)
         # drawn before the directions, whose number grows with the columns
         width = np.sqrt(2.0 * gamma * self.mixing(rng, n))
@@ -129,10 +141,7 @@ class Kernel(BaseEstimator):
 
     def frequencies(self, rng: np.random.Generator, d: int, n: int, gamma: float) -> np.ndarray:
         """n frequencies (d, n) of a kernel that is not radial, drawn row by row from ``rng``."""
-        raise ValueError(
-            f"kernel {self.name!r} is not radial: give it frequencies() of its own, or say "
-            "shift_invariant = False"
-        )
+        raise NotImplementedError(f"{type(self).__name__} has no frequencies of its own")
 
     def distances(self, X: np.ndarray) -> np.ndarray:
         """Pairwise distances in the kernel's own metric, for the median heuristic."""

@@ -9,6 +9,7 @@ import numpy as np
 from onkel.annotations import Matrix, Out
 from onkel.kernels.base import Kernel, of_pairs
 from onkel.numerics.jit import jit
+from onkel.parameters import positive
 
 
 @jit
@@ -94,6 +95,9 @@ class Periodic(Kernel):
 
     def __init__(self, period: float = 1.0) -> None:
         self.period = period
+
+    def check_parameters(self) -> None:
+        positive(self, "period")
 
     def gram(self, X: Matrix, S: np.ndarray, gamma: float, out: Out = None) -> np.ndarray:
         K = of_pairs(_squared_sines, X, S, math.pi / self.period)

@@ -7,6 +7,7 @@ import numpy as np
 from onkel.annotations import Matrix, Out
 from onkel.kernels.base import Kernel, products, squared_norms
 from onkel.numerics.pairwise import ordered_products
+from onkel.parameters import is_number
 
 
 class _OfProducts(Kernel):
@@ -48,6 +49,13 @@ class Polynomial(_OfProducts):
     def __init__(self, degree: int = 3, coef0: float = 1.0) -> None:
         self.degree = degree
         self.coef0 = coef0
+
+    def check_parameters(self) -> None:
+        # 2.0 is whole, too
+        if not is_number(self.degree) or self.degree < 1 or self.degree % 1 != 0:
+            raise ValueError(f"degree={self.degree!r} must be a positive whole number")
+        if not is_number(self.coef0) or not np.isfinite(self.coef0):
+            raise ValueError(f"coef0={self.coef0!r} must be a finite number")
 
     def _of(self, P: np.ndarray, gamma: float) -> np.ndarray:
         P *= gamma

@@ -7,6 +7,7 @@ import numpy as np
 from onkel.annotations import Matrix, Out
 from onkel.kernels.base import Kernel
 from onkel.numerics.pairwise import gaussian_block, gaussian_of_products, ordered_gaussian
+from onkel.parameters import positive
 
 _FLOAT32 = np.dtype(np.float32)
 
@@ -79,6 +80,9 @@ class RationalQuadratic(Kernel):
 
     def __init__(self, shape: float = 1.0) -> None:
         self.shape = shape
+
+    def check_parameters(self) -> None:
+        positive(self, "shape")
 
     def of_squared_distances(self, r2: np.ndarray, gamma: float) -> np.ndarray:
         r2 *= gamma / self.shape

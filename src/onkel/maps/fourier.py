@@ -52,13 +52,15 @@ def _row_features(X, turns):
     return Z
 
 
-def check_spectrum(kernel: str | Kernel) -> None:
-    """ValueError unless the kernel has a spectrum to draw frequencies from."""
-    if not make_kernel(kernel).shift_invariant:
+def check_spectrum(kernel: str | Kernel, orthogonal: bool = False) -> None:
+    """ValueError unless the kernel has a spectrum to draw such frequencies from."""
+    made = make_kernel(kernel)
+    if not made.shift_invariant:
         raise ValueError(
             f"kernel={kernel!r} has no spectrum: Fourier features need a shift-invariant "
             "kernel; use NystroemFeatures"
         )
+    made.check_spectrum(orthogonal)
 
 
 class SpectralFeatures(FeatureMap):
@@ -68,6 +70,8 @@ class SpectralFeatures(FeatureMap):
     kernel: str | Kernel
     gamma: float | str
     n_warmup: int
+    #: False for maps that have no such parameter
+    orthogonal: bool = False
     gamma_: float
 
     def is_bounded(self) -> bool:
@@ -77,7 +81,7 @@ class SpectralFeatures(FeatureMap):
         whole(self, "n_components")
         whole(self, "n_warmup", least=2)
         check_gamma(self.gamma)
-        check_spectrum(self.kernel)
+        check_spectrum(self.kernel, self.orthogonal)
         super().start(d, dtype)
 
     def warmup_rows(self) -> int:

@@ -85,6 +85,7 @@ class Transfer(Budget):
                 f"kernel={kernel.name!r} cannot be used with budget {self.name!r}: it is not "
                 "shift-invariant and has no random Fourier features that could carry its rows over"
             )
+        kernel.check_spectrum(self.orthogonal)
 
 
 class Carried(NamedTuple):
