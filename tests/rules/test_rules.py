@@ -31,6 +31,8 @@ from onkel.rules.dispatch import step
     [
         (Gradient(0.0), "learning_rate=0.0 must be a positive number"),
         (Gradient(schedule="sqrt"), "schedule='sqrt' is not one of 'constant'"),
+        (Gradient(schedule=0), "schedule=0 is not one of .* or a number above 0 and at most 1"),
+        (Gradient(schedule=True), "schedule=True is not one of 'constant'"),
         (Gradient(0.5, alpha=2.0), "must be below 1"),
         (Gradient(schedule="inverse"), "alpha=0.0 must be positive"),
         (Gradient(alpha=-1.0), "alpha=-1.0 must be a number of at least 0"),
@@ -49,6 +51,12 @@ from onkel.rules.dispatch import step
 def test_bad_parameters_are_named(rule, message):
     with pytest.raises(ValueError, match=message):
         rule.parameters()
+
+
+@pytest.mark.parametrize("one", [1, np.float32(1.0)])
+def test_a_power_may_be_any_number(one):
+    expected = Gradient(schedule=1.0).parameters()
+    np.testing.assert_array_equal(Gradient(schedule=one).parameters(), expected)
 
 
 @pytest.mark.parametrize("name", RULES)

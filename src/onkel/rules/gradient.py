@@ -10,7 +10,7 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from onkel.numerics.jit import jit_inline
-from onkel.parameters import non_negative, positive
+from onkel.parameters import is_number, non_negative, positive
 from onkel.rules.base import ALPHA, OWN, Rule, RuleKind, vector
 
 
@@ -91,8 +91,9 @@ class Gradient(Rule):
 
     def _schedule(self) -> tuple[Schedule, float]:
         """The schedule, and the power r of η/t^r."""
-        if isinstance(self.schedule, float) and 0.0 < self.schedule <= 1.0:
-            return Schedule.POWER, self.schedule
+        truth = isinstance(self.schedule, (bool, np.bool_))
+        if is_number(self.schedule) and not truth and 0.0 < self.schedule <= 1.0:
+            return Schedule.POWER, float(self.schedule)
         names = [name for name in Schedule.__members__ if name != "POWER"]
         if not isinstance(self.schedule, str) or self.schedule.upper() not in names:
             raise ValueError(
