@@ -92,6 +92,7 @@ def test_a_wrong_parameter_is_named(name):
         "epsilon": [None],
         "max_groups": ["x", 0],
         "learning_rate": [None, [1.0]],
+        "learning_rate_gamma": [None, -1.0],
         "alpha": [None],
     }
     X = np.arange(8.0).reshape(4, 2)

@@ -11,6 +11,7 @@ from onkel.learners.regression import OnlineRegressor
 from onkel.learners.representations import OverMap
 from onkel.maps import AlignedFourier, ReparameterizedFeatures
 from onkel.maps.candidates import FeatureFunction
+from onkel.parameters import non_negative
 from onkel.rules import Gradient
 
 
@@ -72,9 +73,12 @@ class _RRF(OverMap):
     random_state: Seed = shared.RANDOM_STATE
 
     _make_rule = shared.by_name(Gradient)
-    _make_map = shared.by_name(
-        ReparameterizedFeatures, renamed={"learning_rate": "learning_rate_gamma"}
-    )
+
+    def _make_map(self) -> ReparameterizedFeatures:
+        # the map would call it learning_rate, which is another parameter here
+        non_negative(self, "learning_rate_gamma")
+        renamed = {"learning_rate": "learning_rate_gamma"}
+        return shared.by_name(ReparameterizedFeatures, renamed=renamed)(self)
 
 
 @learner("n_components=50, random_state=0", score="0.94")
