@@ -18,6 +18,7 @@ from onkel import (
     RRFRegressor,
     StreamModel,
 )
+from onkel.maps import IdentityFeatures
 from onkel.rules import Gradient
 from onkel.streams import Block
 
@@ -64,6 +65,18 @@ def test_divergence_is_refused_with_the_row_and_undone(estimator, y):
     # the next row is the one that diverges
     with pytest.raises(DivergenceError, match=r"row 0: .*diverge"):
         other.partial_fit(X[row : row + 40], y[row : row + 40])
+
+
+@pytest.mark.parametrize("wrapped", [False, True])
+def test_a_fault_of_a_part_of_your_own_is_the_cause(wrapped):
+    class Faulty(IdentityFeatures):
+        def features(self, X, out=None):
+            raise ValueError("shapes do not fit")
+
+    model = ExplicitKernelRegressor(map=Faulty())
+    with pytest.raises(DivergenceError) as caught:
+        StreamModel(model).learn(Block(X, Y, 0)) if wrapped else model.fit(X, Y)
+    assert str(caught.value.__cause__) == "shapes do not fit"
 
 
 def test_fit_refuses_the_whole():

@@ -159,6 +159,7 @@ def refusal(learner: Learner, refused: DataError, a: int, out: list[Any]) -> Dat
     """The refusal of a row of a piece that begins at row a, with the predictions before it."""
     row = a + (refused.row or 0)
     error = type(refused)(refused.message, row=row, column=refused.column, value=refused.value)
+    error.__cause__ = refused.__cause__
     learner._attach_predictions(error, out)
     return error
 

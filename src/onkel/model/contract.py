@@ -204,11 +204,13 @@ class Model(Stateful):
         if before is None:
             self.undo_log.begin(self, self.n_outputs, X, y, weight)
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+            cause: Exception | None = None
             try:
                 P = self.learn_rows(X, y, weight)
-            except (ArithmeticError, ValueError):
-                # a number too large for a formula: OverflowError, LinAlgError and the like
-                P = None
+            except (ArithmeticError, ValueError) as error:
+                # a number too large for a formula: OverflowError, LinAlgError and the like; or a
+                # fault in a part of the user's own
+                P, cause = None, error
             except BaseException:
                 self._rewind(before)
                 self.undo_log.forget()
@@ -217,7 +219,7 @@ class Model(Stateful):
                 return P
             row, P = self._up_to_the_last_good(before, P, X, y, weight)
         self.undo_log.forget()
-        raise diverged(row, P)
+        raise diverged(row, P) from cause
 
     def _up_to_the_last_good(
         self, before: Before, P: np.ndarray | None, X: Matrix, y: np.ndarray, weight: np.ndarray

@@ -70,7 +70,7 @@ def _located(
     try:
         return method(*args)
     except DataError as error:
-        raise model.located(error, start, source) from None
+        raise model.located(error, start, source) from error.__cause__
 
 
 def of_no_rows(model: BlockModel, method: Method, *args: object) -> np.ndarray:

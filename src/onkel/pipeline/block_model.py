@@ -187,7 +187,7 @@ class BlockModel(Stateful):
             if error.predictions is not None:
                 self._feed_back(y, error.predictions, error.alone, first)
             where = source or self.settings.get("source")
-            raise self.located(error, block.start, where) from None
+            raise self.located(error, block.start, where) from error.__cause__
 
     def located(self, error: DataError, start: int, source: str | None = None) -> DataError:
         """The error of features that begin at row ``start``, with the source's rows and columns."""
