@@ -125,3 +125,19 @@ def test_one_name_is_one_learner_and_none_is_an_error():
         onkel.compare([], (X, y))
     with pytest.raises(ValueError, match=r"FOGDRegressor \(regression\), pa \(classification\)"):
         onkel.compare([onkel.FOGDRegressor(), "pa"], (X, y))
+
+
+def test_no_scored_row_leaves_nothing_to_compare():
+    found = onkel.compare(["pa", "fogd:n_components=20"], (X[:1], Y[:1]), runs=3)
+    assert p_values(found.results) == {}
+    assert not any(line.among_best for line in found.table.lines)
+    assert [line.cells[1] for line in found.table.lines] == ["-", "-"]
+
+
+def test_a_p_of_one_does_not_make_the_best():
+    noise = np.random.default_rng(1).integers(2, size=len(X))
+    names = [f"fogd:n_components={n}" for n in (20, 30, 40, 50)]
+    lines = onkel.compare(names, (X, noise), runs=3).table.lines
+    assert sum(line.p == 1.0 for line in lines) > 1
+    means = [line.summary.mean for line in lines]
+    assert [line.cells[2] == "best" for line in lines] == [mean == min(means) for mean in means]

@@ -41,7 +41,7 @@ class Summary:
     def score(self) -> str:
         """Mean ± std as text."""
         mean = self.metric.format(self.mean)
-        if self.runs == 1:
+        if self.runs == 1 or np.isnan(self.mean):
             return mean
         number, _, unit = mean.partition(" ")
         spread = f"{self.std:.2f}" if self.metric.unit == "%" else f"{self.std:.2g}"
@@ -86,13 +86,13 @@ _FEWEST_RUNS = 3
 def p_values(results: Sequence[PrequentialResult]) -> dict[str, float]:
     """p of each learner against the best mean: paired t-test over the orders, Holm's correction.
 
-    Empty for fewer than three orders or two learners. The orders are of the same rows, so the test
-    speaks of orders and seeds, not of other data. The best itself has p = 1. Source: Holm 1979;
-    over several data sets, Demšar 2006.
+    Empty for fewer than three orders or two learners, and where no row was scored. The orders are
+    of the same rows, so the test speaks of orders and seeds, not of other data. The best itself has
+    p = 1. Source: Holm 1979; over several data sets, Demšar 2006.
     """
     groups = by_name(results)
     runs = min((len(group) for group in groups.values()), default=0)
-    if len(groups) < 2 or runs < _FEWEST_RUNS:
+    if len(groups) < 2 or runs < _FEWEST_RUNS or any(np.isnan(run.value) for run in results):
         return {}
     sign = 1.0 if results[0].metric.lower_is_better else -1.0
     values = {n: np.array([r.value for r in group[:runs]]) for n, group in groups.items()}
@@ -155,6 +155,8 @@ def comparison(results: Sequence[PrequentialResult], linear: Collection[str] = (
     if only is not None:
         p, among = {}, set()
     metric = summaries[0].metric
+    # Holm's correction makes a p of 1 of others, too
+    top = (min if metric.lower_is_better else max)(s.mean for s in summaries)
     head = ["learner", f"{metric.title} {'↓' if metric.lower_is_better else '↑'}"]
     head += ["p"] if p else []
     lines = []
@@ -163,7 +165,7 @@ def comparison(results: Sequence[PrequentialResult], linear: Collection[str] = (
         cells = [name, s.score + (_STAR if s.name in among else "")]
         if p:
             shown = f"{p[s.name]:.3f}" if p[s.name] >= 0.001 else "< 0.001"
-            cells.append("best" if p[s.name] == 1.0 and s.name in among else shown)
+            cells.append("best" if s.mean == top else shown)
         size = bytes_text(s.model_bytes) if s.model_bytes else "-"
         cells += [short(s.rows_per_second), duration(s.learn_seconds), duration(s.seconds), size]
         lines.append(Line(s, tuple(cells), s.name in among, p.get(s.name)))
