@@ -259,6 +259,51 @@ def test_times_of_a_saved_model(tmp_path, collect, values):
     np.testing.assert_array_equal(collect(again)[0], collect(stream)[0])
 
 
+_TIMES = ["2024-05-17T12:30:00", "2024-05-17T14:30:00+02:00", "2024-05-17 12:30:00.000Z"]
+
+
+@pytest.mark.parametrize("bad_values", ["error", "missing"])
+@pytest.mark.parametrize("first", _TIMES)
+def test_a_zone_and_fractions_may_come_later(tmp_path, collect, small_chunks, first, bad_values):
+    later = [*_TIMES, "2024-05-17T12:30:00.500Z"]
+    rows = [f"{time},{k % 3}" for k, time in enumerate([first] * 50 + later)]
+    f = write(tmp_path / "a.csv", "when,y\n" + "\n".join(rows) + "\n")
+    stream = open_stream(f, target="y", dtype="float64", bad_values=bad_values)
+    X, _, error, _ = collect(stream)
+    assert (error, stream.bad_values) == (None, {})
+    assert X[:-1, 0].tolist() == [0.0] * 53
+    assert X[-1, 0] == pytest.approx(0.5 / 86400)
+
+
+@pytest.mark.parametrize(
+    ("first", "odd", "wanted"),
+    [
+        ("2024-05-17T12:30:00Z", "n.d.", r"a time \(like 2024-05-17T12:30:00\) is"),
+        ("12:30:00", "9:05:00", r"a time of day \(like 12:30:00\) is"),
+    ],
+)
+def test_an_odd_value_is_told_how_a_time_is_written(
+    tmp_path, collect, small_chunks, first, odd, wanted
+):
+    f = write(tmp_path / "a.csv", "when,y\n" + f"{first},1\n" * 50 + f"{odd},2\n")
+    error = collect(open_stream(f, target="y"))[2]
+    assert (error.row, error.column) == (50, "when")
+    with pytest.raises(DataError, match=f"'{odd}' stands where {wanted} expected"):
+        raise error
+
+
+def test_bad_rows_beside_times_of_day(tmp_path, collect):
+    rows = [f"{k % 24:02d}:30:00,{k},{k % 3}" for k in range(60)]
+    f = write(tmp_path / "a.csv", "at,a,y\n" + "\n".join([*rows, "12:30:00,x,1"]) + "\n")
+    X, _, error, _ = collect(open_stream(f, target="y"))
+    assert (len(X), error.row, error.column) == (60, 60, "a")
+    stream = open_stream(f, target="y", missing="auto", bad_values="missing")
+    assert (collect(stream)[2], stream.bad_values) == (None, {"a": 1})
+    f = write(tmp_path / "b.csv", "at,a,y\n" + "\n".join([*rows, "12:30:00"]) + "\n")
+    with pytest.raises(DataError, match="row 60: line 62: 1 fields where 3 are expected"):
+        list(open_stream(f, target="y"))
+
+
 def test_a_header_with_a_line_end_inside_quotes(tmp_path, collect):
     path = tmp_path / "a.csv"
     path.write_text('"a\nb","c ""d""",y\n' + "1,2,0\n" * 19 + "x,5,0\n")

@@ -18,6 +18,7 @@ from onkel.errors import DataError
 _UNIT = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
 # Texts that mean a missing text target (a short form of pyarrow's list for numbers).
 _NULLS = ("", "NA", "N/A", "n/a", "#N/A", "NULL", "null", "NaN", "nan")
+_ZONE = r"[T ].*(Z|[+-]\d\d(:?\d\d)?)$"
 
 
 def _is_text(t: pa.DataType) -> bool:
@@ -124,6 +125,20 @@ def texts(values: Collection[str]) -> pa.Array:
 
 def _casts(text: pa.Array) -> bool:
     return succeeds(lambda: text.cast(pa.float64()), pa.ArrowInvalid)
+
+
+def parsed_times(text: pa.Array, t: pa.DataType) -> pa.Array:
+    """Times parsed from text as type t; those with a zone are converted to UTC.
+
+    An Arrow error: a text is no time.
+    """
+    if pt.is_time(t):
+        # Arrow parses a time of day only behind a date
+        dated = pc.binary_join_element_wise("1970-01-01", text, " ")
+        return dated.cast(pa.timestamp(t.unit)).cast(t)
+    zoned = pc.match_substring_regex(text, _ZONE)
+    there = pc.if_else(zoned, text, None).cast(pa.timestamp(t.unit, "UTC")).cast(t)
+    return pc.coalesce(pc.if_else(zoned, None, text).cast(pa.timestamp(t.unit)).cast(t), there)
 
 
 def seconds(array: pa.Array, name: str) -> np.ndarray:

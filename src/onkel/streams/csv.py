@@ -144,8 +144,10 @@ def _type_of(
 ) -> pa.DataType:
     t = column.type
     if pa.types.is_temporal(t) and kinds.get(name, "time") == "time":
-        fine = pa.types.is_timestamp(t) and (t.unit == "ns" or t.tz is not None)
-        return t if fine or pa.types.is_time(t) else pa.timestamp("us")
+        if pa.types.is_time(t) or (pa.types.is_timestamp(t) and t.unit == "ns"):
+            return t
+        # a fraction of a second may follow
+        return pa.timestamp("us", t.tz if pa.types.is_timestamp(t) else None)
     if name in kinds:
         return _KINDS.get(kinds[name], pa.timestamp("us"))
     if pa.types.is_null(t):

@@ -11,17 +11,14 @@ import pyarrow.csv as pacsv
 
 from onkel.columns.failures import first_failure, misfit, shorten
 from onkel.columns.notation import GAPS
-from onkel.columns.values import one_batch, texts
+from onkel.columns.values import one_batch, parsed_times, texts
 from onkel.errors import DataError
 from onkel.streams.lines import Chunk, line_of
 
-_TIME = "a time (like 2024-05-17T12:30:00)"
 _WORDS = {
     pa.float64(): "a number",
     pa.int64(): "a number",
     pa.bool_(): "true or false",
-    pa.timestamp("us"): _TIME,
-    pa.timestamp("ns"): _TIME,
 }
 NULLS = tuple(sorted(GAPS))
 # Arrow reads 0x1F as the integer 31.
@@ -166,7 +163,9 @@ def _converted(
         if pa.types.is_null(t):
             there = pc.invert(pc.is_in(text, texts(nulls)))
             return None if pc.any(pc.and_(there, text.is_valid())).as_py() else pa.nulls(len(raw))
-        return pc.if_else(pc.is_in(text, texts(nulls)), pa.NULL, text).cast(t)
+        text = pc.if_else(pc.is_in(text, texts(nulls)), pa.NULL, text)
+        # a zone may stand in some rows only
+        return parsed_times(text, t) if pa.types.is_temporal(t) else text.cast(t)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
         return None
 
@@ -183,7 +182,12 @@ def _bad_row(row: pacsv.InvalidRow, chunk: Chunk, names: list[str]) -> DataError
 
 def _bad_value(raw: pa.Array, row: int, name: str, t: pa.DataType, chunk: Chunk) -> DataError:
     value = raw.as_py().decode("utf-8", "replace")
-    what = misfit(value, _WORDS.get(t, str(t)))
+    wanted = _WORDS.get(t, str(t))
+    if pa.types.is_timestamp(t):
+        wanted = "a time (like 2024-05-17T12:30:00)"
+    elif pa.types.is_time(t):
+        wanted = "a time of day (like 12:30:00)"
+    what = misfit(value, wanted)
     if value.strip() == name:
         what = f"{shorten(value)}: the header stands here again; take the line out"
     if pa.types.is_dictionary(t):

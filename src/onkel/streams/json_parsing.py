@@ -10,6 +10,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.json as pajson
 
+from onkel.columns.values import parsed_times
+
 Types = dict[str, pa.DataType]
 
 _NESTED = re.compile(rb":\s*\{")
@@ -46,7 +48,6 @@ def _pairs(found: dict[str, object], before: str) -> Iterator[tuple[str, object]
 
 
 _TIME = r"^\d{4}-\d\d-\d\d([T ]\d\d(:\d\d(:\d\d(\.\d{1,9})?)?)?(Z|[+-]\d\d(:?\d\d)?)?)?$"
-_ZONE = r"[T ].*(Z|[+-]\d\d(:?\d\d)?)$"
 _NANOSECONDS = r"\.\d{7}"
 
 
@@ -72,15 +73,8 @@ def table_of(data: bytes, types: Types, others: bool = False) -> pa.Table:
     table.validate(full=True)
     for name, t in times.items():
         at = table.schema.get_field_index(name)
-        table = table.set_column(at, name, moments(table[name], t))
+        table = table.set_column(at, name, parsed_times(table[name], t))
     return table
-
-
-def moments(text: pa.Array, t: pa.DataType) -> pa.Array:
-    """Times parsed from text, in UTC if they name a zone."""
-    zoned = pc.match_substring_regex(text, _ZONE)
-    there = pc.if_else(zoned, text, None).cast(pa.timestamp(t.unit, "UTC")).cast(t)
-    return pc.coalesce(pc.if_else(zoned, None, text).cast(t), there)
 
 
 def time_type(column: pa.Array) -> pa.DataType | None:

@@ -14,10 +14,10 @@ import pyarrow.compute as pc
 
 from onkel.columns.failures import first_failure, shorten, succeeds
 from onkel.columns.notation import GAPS, text_of
-from onkel.columns.values import kind_of, one_batch, texts
+from onkel.columns.values import kind_of, one_batch, parsed_times, texts
 from onkel.errors import DataError
 from onkel.streams.files import FileRef
-from onkel.streams.json_parsing import Types, flattened, moments, table_of, time_type, type_by
+from onkel.streams.json_parsing import Types, flattened, table_of, time_type, type_by
 from onkel.streams.lines import Chunk
 from onkel.streams.text import TextSource
 
@@ -327,7 +327,7 @@ def _misfit(name: str, value: object, t: pa.DataType | None) -> str:
     fits = isinstance(value, _FITS[kind]) and isinstance(value, bool) == (kind == "flag")
     if kind == "time" and fits:
         try:
-            moments(pa.array([value]), t)
+            parsed_times(pa.array([value]), t)
         except pa.ArrowException:
             fits = False
     return "" if fits else f"stands where a {kind} is expected"
