@@ -140,6 +140,31 @@ def test_times_that_a_frame_holds_as_text_are_those_of_the_file(tmp_path):
         model.predict(frame.assign(when="noon"))
 
 
+def test_texts_of_a_dict_are_read_as_those_of_the_file(tmp_path):
+    rows = [
+        {"at": f"{k % 24:02d}:{k % 60:02d}", "day": f"2024-05-{k % 28 + 1:02d}",
+         "open": str(k % 3 == 0).lower(), "y": k % 7}
+        for k in range(300)
+    ]  # fmt: skip
+    rows[50]["day"] = rows[51]["at"] = "unknown"
+    path, saved = tmp_path / "t.csv", tmp_path / "t.onkel"
+    pd.DataFrame(rows).to_csv(path, index=False)
+    options = ["--na-values", "unknown", "--task", "regression", "--save", str(saved)]
+    result = CliRunner().invoke(app, ["learn", str(path), "-t", "y", "-a", "pa", *options])
+    assert result.exit_code == 0, result.stderr
+    model = onkel.load(saved)
+    kinds = {"at": "time", "day": "time", "open": "flag"}
+    assert {column.name: column.kind for column in model.encoder.columns} == kinds
+    expected = model.predict(str(path))
+    assert np.array_equal(model.predict(rows), expected)
+    assert [model.predict_one(row) for row in rows] == pytest.approx(expected, abs=1e-5)
+    assert np.array_equal(model.predict(pd.DataFrame(rows)), expected)
+    with pytest.raises(DataError, match="row 0, column 'at': '24:30' stands where a time"):
+        model.predict([rows[0] | {"at": "24:30"}])
+    with pytest.raises(DataError, match="row 0, column 'open': 'no' stands where"):
+        model.predict([rows[0] | {"open": "no"}])
+
+
 def test_an_array_goes_by_position_and_has_the_right_width(saved):
     model = onkel.load(saved)
     raw = NEW[NAMES].to_numpy(dtype=object)

@@ -93,7 +93,7 @@ _CLOCK = (
 _DAY = re.compile(r"(\d{1,2})([/.\-])(\d{1,2})\2(\d{4}|\d\d)" + _CLOCK)
 _YEAR = re.compile(r"(\d{4})([/.\-])(\d{1,2})\2(\d{1,2})" + _CLOCK)
 
-_TIME_OF_DAY = re.compile(r"([01]\d|2[0-3]):([0-5]\d)(?::([0-5]\d(?:\.\d{1,9})?))?")
+TIME_OF_DAY = re.compile(r"([01]\d|2[0-3]):([0-5]\d)(?::([0-5]\d(?:\.\d{1,9})?))?")
 
 
 def number_form(values: Sequence[str], decimal: str) -> str | None:
@@ -162,7 +162,7 @@ def seconds_of(values: Sequence[str], form: str) -> np.ndarray:
 
 def _seconds_of(value: str, form: str) -> float:
     if form == "iso":
-        if clock := _TIME_OF_DAY.fullmatch(value):
+        if clock := TIME_OF_DAY.fullmatch(value):
             return 3600.0 * int(clock[1]) + 60.0 * int(clock[2]) + float(clock[3] or 0.0)
         form = "ymd"
     found = (_YEAR if form == "ymd" else _DAY).fullmatch(value)

@@ -272,7 +272,17 @@ def given(
         return _parsed_as(array, column, form, na_values, bad)
     if column.kind == "time":
         return Given(seconds(array, column.name))
+    if column.kind == "flag" and kind_of(array.type) == "text":
+        array = _flags_as_digits(array)
     return Given(numbers(array, column.name, na_values, bad))
+
+
+def _flags_as_digits(array: pa.Array) -> pa.Array:
+    """Texts with 1 for true and 0 for false, as in a CSV file; others stay."""
+    text = array.cast(pa.string())
+    flag = pc.utf8_lower(pc.utf8_trim_whitespace(text))
+    digit = pc.if_else(pc.equal(flag, "true"), "1", "0")
+    return pc.if_else(pc.is_in(flag, texts(("true", "false"))), digit, text)
 
 
 def text_of(array: pa.Array, name: str, na_values: Collection[str] = ()) -> Given:

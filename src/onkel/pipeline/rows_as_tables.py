@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from datetime import UTC, datetime
+from datetime import UTC, datetime, time
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import numpy as np
 
 from onkel.columns.failures import shorten
-from onkel.columns.notation import GAPS, is_missing, text_of
+from onkel.columns.notation import GAPS, TIME_OF_DAY, is_missing, text_of
 from onkel.errors import DataError
 from onkel.numerics.arrays import issparse
 
@@ -114,14 +114,17 @@ def _table(columns: Mapping[str, Iterable[object]], encoder: Encoder | None) -> 
 
     check_names(columns, "the rows")
     kinds = {} if encoder is None else encoder.stored
-    arrays = {name: _array(name, values, kinds.get(name)) for name, values in columns.items()}
+    gaps = GAPS.union(() if encoder is None else encoder.na_values)
+    arrays = {name: _array(name, values, kinds.get(name), gaps) for name, values in columns.items()}
     lengths = {name: len(array) for name, array in arrays.items()}
     if len(set(lengths.values())) > 1:
         raise DataError(f"columns differ in length: {lengths}")
     return pa.table(arrays)
 
 
-def _array(name: str, values: Iterable[object], kind: str | None) -> pa.Array:
+def _array(
+    name: str, values: Iterable[object], kind: str | None, gaps: Collection[str]
+) -> pa.Array:
     """Python values as an Arrow column; a known column is read as its kind."""
     import pyarrow as pa
 
@@ -135,17 +138,19 @@ def _array(name: str, values: Iterable[object], kind: str | None) -> pa.Array:
     if kind == "text":
         found = [None if is_missing(v) else text_of(v, name, k) for k, v in enumerate(found)]
     elif kind == "time":
-        found = [_moment(name, row, v) for row, v in enumerate(found)]
+        found = [_moment(name, row, v, gaps) for row, v in enumerate(found)]
     return arrow_array(found, name, "the rows")
 
 
-def _moment(name: str, row: int, value: object) -> Any:
+def _moment(name: str, row: int, value: object, gaps: Collection[str]) -> Any:
     """A time; text is read as ISO 8601 and converted to UTC if it has a zone."""
     if not isinstance(value, str):
         return value
-    if value.strip() in GAPS:
+    if value.strip() in gaps:
         return None
     try:
+        if TIME_OF_DAY.fullmatch(value.strip()):
+            return time.fromisoformat(value.strip())
         moment = datetime.fromisoformat(value)
     except ValueError:
         raise DataError(
