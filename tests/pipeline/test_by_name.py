@@ -165,6 +165,26 @@ def test_texts_of_a_dict_are_read_as_those_of_the_file(tmp_path):
         model.predict([rows[0] | {"open": "no"}])
 
 
+def test_what_a_mask_hides_is_a_gap():
+    hidden = np.arange(120) % 4 == 1
+    values, y = np.where(hidden, -9999, np.arange(120)), np.arange(120.0)
+    times = np.datetime64("2024-01-01") + values
+    learned = []
+    for numbers, days in [
+        (np.ma.masked_array(values, hidden), np.ma.masked_array(times, hidden)),
+        (np.where(hidden, np.nan, values), np.where(hidden, np.datetime64("NaT"), times)),
+    ]:
+        model = StreamModel(onkel.make("pa", task="regression"))
+        before = model.predict_then_learn({"a": numbers, "day": days}, y)
+        learned.append((model.encoder.feature_names, before.tolist()))
+        model = StreamModel(onkel.make("pa", task="regression"))
+        rows = np.ma.column_stack([np.ma.masked_invalid(numbers), y])
+        rows = rows if isinstance(numbers, np.ma.MaskedArray) else rows.filled(np.nan)
+        learned[-1] += (model.predict_then_learn(rows, y).tolist(), model.predict(rows).tolist())
+    assert learned[0] == learned[1]
+    assert "a is missing" in learned[0][0]
+
+
 def test_an_array_goes_by_position_and_has_the_right_width(saved):
     model = onkel.load(saved)
     raw = NEW[NAMES].to_numpy(dtype=object)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeGuard
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 import numpy as np
 
@@ -80,13 +80,26 @@ def targets_of(y: np.ndarray, n_outputs: int) -> np.ndarray:
     return Y
 
 
+def unmasked(values: Any) -> Any:
+    """Values, with NaN, NaT or None for those that a mask of NumPy hides."""
+    if not isinstance(values, np.ma.MaskedArray):
+        return values
+    shown, hidden = np.asarray(values.data), np.ma.getmaskarray(values)
+    if not hidden.any():
+        return shown
+    kind = shown.dtype.kind
+    out = shown.astype(shown.dtype if kind in "fmM" else np.float64 if kind in "iub" else object)
+    out[hidden] = np.nan if kind in "fiub" else "NaT" if kind in "mM" else None
+    return out
+
+
 def as_values(values: object) -> np.ndarray:
     """Values as an array in which each is what it was: object where they are of several kinds.
 
     NumPy makes text of a whole list where one value is text, of NaN, too. scikit-learn makes floats
     of pandas' own integers and booleans.
     """
-    array = np.asarray(values)
+    array = np.asarray(unmasked(values))
     if (
         array.dtype.kind == "U"
         and isinstance(values, (list, tuple))

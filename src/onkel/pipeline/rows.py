@@ -11,7 +11,7 @@ import numpy as np
 
 from onkel.columns.failures import missing_column
 from onkel.errors import DataError, NoRowsError
-from onkel.numerics.arrays import as_values, issparse
+from onkel.numerics.arrays import as_values, issparse, unmasked
 from onkel.pipeline.rows_as_tables import is_column, table_by_position, table_of_dict, table_of_rows
 from onkel.streams.reading import Reading
 
@@ -222,7 +222,7 @@ def _source(data: object, encoder: Encoder | None, known: Collection[str] | None
     if isinstance(data, (list, tuple)) and not data:
         raise NoRowsError("has no rows", source="the rows")
     if encoder is None or encoder.n_vector is not None:
-        return data if issparse(data) else np.asarray(data)
+        return data if issparse(data) else np.asarray(unmasked(data))
     return table_by_position(data, encoder)
 
 

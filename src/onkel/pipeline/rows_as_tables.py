@@ -11,7 +11,7 @@ import numpy as np
 from onkel.columns.failures import shorten
 from onkel.columns.notation import GAPS, TIME_OF_DAY, is_missing, text_of
 from onkel.errors import DataError
-from onkel.numerics.arrays import issparse
+from onkel.numerics.arrays import issparse, unmasked
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -130,6 +130,8 @@ def _array(
 
     from onkel.columns.arrow import arrow_array
 
+    if isinstance(values, np.ma.MaskedArray):
+        values = unmasked(values)
     if isinstance(values, np.ndarray) and values.dtype.kind not in "OU":
         if values.dtype.kind in "mM" and np.datetime_data(values.dtype)[0] in _COARSE:
             values = values.astype(f"{values.dtype.kind}8[s]")

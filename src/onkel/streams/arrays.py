@@ -12,7 +12,7 @@ from onkel.annotations import DTypeLike
 from onkel.columns.encoding import Encoder
 from onkel.columns.notation import is_missing
 from onkel.errors import DataError, NoRowsError
-from onkel.numerics.arrays import as_values
+from onkel.numerics.arrays import as_values, unmasked
 from onkel.streams.blocks import Block
 from onkel.streams.source import Source, piece_rows
 
@@ -29,7 +29,7 @@ class ArraySource(Source):
         super().__init__()
         self.name = "the array"
         self.sparse: bool = bool(issparse(X))
-        X = X.tocsr() if self.sparse else np.asarray(X)
+        X = X.tocsr() if self.sparse else np.asarray(unmasked(X))
         if X.ndim != 2:
             raise DataError(f"an array of shape (n, d) is expected, got shape {X.shape}")
         if X.dtype.kind not in "fiub":
