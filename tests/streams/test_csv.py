@@ -292,6 +292,32 @@ def test_an_odd_value_is_told_how_a_time_is_written(
         raise error
 
 
+def test_a_comma_inside_quotes_separates_no_names(tmp_path, collect):
+    f = write(tmp_path / "a.csv", '"price, EUR";y\n3;1\n4;2\n')
+    stream = open_stream(f, target="y")
+    assert stream.encoder.feature_names == ["price, EUR"]
+    assert collect(stream)[0].ravel().tolist() == [3.0, 4.0]
+
+
+def test_the_first_of_several_files_may_have_no_rows(tmp_path, collect):
+    (tmp_path / "data").mkdir()
+    write(tmp_path / "data" / "1.csv", "a,y\n")
+    with pytest.raises(DataError, match="header but no rows"):
+        open_stream(tmp_path / "data", target="y")
+    write(tmp_path / "data" / "2.csv", "a,y\n3,1\n4,2\n")
+    X, _, error, _ = collect(open_stream(tmp_path / "data", target="y"))
+    assert (X.ravel().tolist(), error) == ([3.0, 4.0], None)
+
+
+@pytest.mark.parametrize("value", ["17%", "$12", "1 200"])
+def test_a_number_with_marks_names_the_option_that_reads_it(tmp_path, small_chunks, value):
+    f = write(tmp_path / "a.csv", "a,y\n" + "5,1\n" * 50 + f"{value},2\n")
+    with pytest.raises(DataError, match=r"row 50, column 'a'.*say thousands=',' .*--thousands ,"):
+        list(open_stream(f, target="y"))
+    *_, last = open_stream(f, target="y", thousands=",")
+    assert last.X[-1, 0] == float(value.strip("%$").replace(" ", ""))
+
+
 def test_bad_rows_beside_times_of_day(tmp_path, collect):
     rows = [f"{k % 24:02d}:30:00,{k},{k % 3}" for k in range(60)]
     f = write(tmp_path / "a.csv", "at,a,y\n" + "\n".join([*rows, "12:30:00,x,1"]) + "\n")

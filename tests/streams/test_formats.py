@@ -169,6 +169,38 @@ def test_unknown_columns_and_formats(table, tmp_path):
             open_stream(table, **bad)
 
 
+@pytest.mark.parametrize(
+    ("values", "words"),
+    [
+        ([b"u"] * 5 + [b"\xff"], r"row 5, column 'a': b'\\xff' cannot be read as text"),
+        (pd.cut(np.arange(6.0), [-1, 2, 9]), "column 'a': .*exclude, or make it text or numbers"),
+    ],
+)
+def test_values_of_a_frame_that_cannot_be_read_are_named(values, words):
+    frame = pd.DataFrame({"b": np.arange(6.0), "a": values})
+    with pytest.raises(DataError, match=words):
+        list(open_stream(frame))
+
+
+@pytest.mark.parametrize("make", [pd.Series, pl.Series, pa.array, lambda x: pa.chunked_array([x])])
+def test_one_column_is_no_table(make):
+    with pytest.raises(DataError, match="is one column without a table; give a frame"):
+        open_stream(make(np.arange(5.0)))
+
+
+def test_what_a_mask_hides_is_missing(collect):
+    hidden = np.arange(20) % 4 == 1
+    values = np.where(hidden, -9999.0, np.arange(20.0))
+    masked = np.ma.masked_array(np.column_stack([values, values]), np.column_stack([hidden] * 2))
+    plain = np.where(hidden, np.nan, values)
+    expected = collect(open_stream(np.column_stack([plain, plain]), missing="mean"))[0]
+    np.testing.assert_array_equal(collect(open_stream(masked, missing="mean"))[0], expected)
+    for y in (values, values.astype(int), values.astype(str)):
+        labels = np.ma.masked_array(y, hidden)
+        _, _, error, _ = collect(open_stream((values[:, None], labels)))
+        assert (error.row, error.value is None) == (1, y.dtype.kind == "U")
+
+
 def test_features_and_exclude(table, collect):
     stream = open_stream(table, target="y", features=["b", "a"])
     assert stream.encoder.feature_names == ["b", "a"]

@@ -37,7 +37,8 @@ def column_of(
     kind = None if at < 0 else kind_of(t)
     if kind is None:
         raise DataError(
-            f"is of type {t}, which cannot be a feature; leave it out with exclude",
+            f"is of type {t}, which cannot be a feature; leave it out with exclude, or make it "
+            "text or numbers",
             source=source,
             column=name,
         )

@@ -41,9 +41,9 @@ def kind_of(t: pa.DataType) -> str | None:
         return "flag"
     if pt.is_temporal(t) and not pt.is_interval(t):
         return "time"
-    if _is_text(t) or pt.is_dictionary(t):
-        return "text"
-    return None
+    if pt.is_dictionary(t):
+        return None if kind_of(t.value_type) is None else "text"
+    return "text" if _is_text(t) else None
 
 
 def one_batch(table: pa.Table) -> pa.RecordBatch:
@@ -176,13 +176,26 @@ def categories(array: pa.Array, name: str) -> tuple[np.ndarray, list[str]]:
             values = values.cast(pa.string())
         known = values.to_pylist()
     except (pa.ArrowException, UnicodeDecodeError) as error:
-        raise DataError(f"cannot be read as text: {error}", column=name) from None
+        bad = [_is_no_text(value.as_py()) for value in values]
+        row, value = None, None
+        if any(bad):
+            row = int(np.argmax(np.isin(as_numpy(codes), np.flatnonzero(bad))))
+            value = array[row].as_py()
+        text = f"{shorten(value)} " if any(bad) else ""
+        raise DataError(
+            f"{text}cannot be read as text: {error}", row=row, column=name, value=value
+        ) from None
     out = as_numpy(codes).astype(np.int64, copy=False)
     # A dictionary may itself hold a null.
     if None in known:
         nulls = np.array([v is None for v in known])
         out = np.where((out >= 0) & nulls[out], -1, out)
     return out, ["" if v is None else v for v in known]
+
+
+def _is_no_text(value: object) -> bool:
+    """Whether a value is bytes that are not UTF-8."""
+    return isinstance(value, bytes) and not succeeds(value.decode, UnicodeDecodeError)
 
 
 def target_values(

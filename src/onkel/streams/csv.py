@@ -53,7 +53,8 @@ def header_of(
     line = _text_of(data[start:end], where)
     delimiter = reading.sep
     if delimiter is None:
-        delimiter = next((d for d in ",;\t|" if d in line), ",")
+        unquoted = re.sub('"[^"]*"', "", line)
+        delimiter = next((d for d in ",;\t|" if d in unquoted), ",")
     before = csv.field_size_limit(max(len(line), 1 << 17))
     try:
         names = [n.strip() for n in next(csv.reader([line], delimiter=delimiter), [])]
@@ -184,7 +185,7 @@ class CsvSource(TextSource):
     ``extends``, a column that only a later file has goes behind the others (rows without it have 0
     there); without, it is ignored. A file whose first line has only numbers has no header: its
     columns are ``c0``, ``c1``, ... The delimiter is the comma, or the semicolon, tab or bar if the
-    header has no comma.
+    header has no comma outside quotes.
     """
 
     lacks: str

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from typing import NamedTuple
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv as pacsv
 
 from onkel.columns.failures import first_failure, misfit, shorten
-from onkel.columns.notation import GAPS
+from onkel.columns.notation import GAPS, numbers_of
 from onkel.columns.values import one_batch, parsed_times, texts
 from onkel.errors import DataError
 from onkel.streams.lines import Chunk, line_of
@@ -188,6 +189,8 @@ def _bad_value(raw: pa.Array, row: int, name: str, t: pa.DataType, chunk: Chunk)
     elif pa.types.is_time(t):
         wanted = "a time of day (like 12:30:00)"
     what = misfit(value, wanted)
+    if wanted == "a number" and np.isfinite(numbers_of([value.strip()], "point")[0]):
+        what += "; if it is one, say thousands=',' (on the command line --thousands ,)"
     if value.strip() == name:
         what = f"{shorten(value)}: the header stands here again; take the line out"
     if pa.types.is_dictionary(t):

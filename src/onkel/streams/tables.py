@@ -167,6 +167,10 @@ class FrameSource(TableSource):
         self.data: Any = data
         self.labels: np.ndarray | None = labels
         self.name: str = type(data).__name__
+        if self.name == "Series" or isinstance(data, pa.Array | pa.ChunkedArray):
+            raise DataError(
+                "is one column without a table; give a frame or a table of it", source=self.name
+            )
         self.n_rows: int | None = len(data) if isinstance(data, Sized) else None
         # A query can be run again.
         self.once: bool = self.n_rows is None and not isinstance(data, Query)

@@ -86,8 +86,8 @@ class TextSource(TableSource):
                         raise moved(failure, source=file.name, rows=rows)
                     rows += batch.num_rows
             before += file.size or 0
-            if self.lacks and not self.types:
-                raise NoRowsError(self.lacks, source=file.name)
+        if self.lacks and not self.types:
+            raise NoRowsError(self.lacks, source=self.name)
 
     def _tables(self, file: FileRef) -> Iterator[Found]:
         """Chunks of a file, with their tables if they could be parsed beforehand."""
