@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import datetime
+import json
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from typer.testing import CliRunner
 
-from onkel import load
+from onkel import StreamModel, load, make
 from onkel.cli import app
 from onkel.columns.notation import numbers_of, seconds_of, time_form
 from onkel.errors import DataError
@@ -156,6 +158,31 @@ def test_a_saved_model_reads_them_as_it_learned(tmp_path, form):
         np.testing.assert_allclose(model.predict(again), whole[:3], rtol=1e-6)
     with pytest.raises(DataError, match="a time is expected"):
         model.predict({"x": "31/31/2021"})
+
+
+@pytest.mark.parametrize("late", [0, 300])
+def test_times_of_day_are_times_in_every_format(tmp_path, late):
+    rows = [
+        {"b": k % 5, "x": f"{k % 24:02}:{k % 60:02}:00" if k >= late else None, "y": float(k % 7)}
+        for k in range(600)
+    ]
+    frame, sources = pd.DataFrame(rows), [tmp_path / f"a.{end}" for end in ("csv", "jsonl")]
+    frame.to_csv(sources[0], index=False)
+    sources[1].write_text("\n".join(map(json.dumps, rows)))
+    sources += [tmp_path / "a.parquet", frame, rows]
+    pq.write_table(pa.Table.from_pylist(rows), sources[2])
+    found = []
+    for source in sources:
+        model = StreamModel(make("pa", task="regression"))
+        before = model.predict_then_learn(source, target="y")
+        assert model.encoder.kinds == {"b": "number", "x": "time"}
+        found += [before, model.predict(rows), model.predict(frame), model.predict(str(sources[0]))]
+        alone = [model.predict_one(row) for row in rows[-50:]]
+        np.testing.assert_allclose(alone, found[-1][-50:], atol=1e-4)
+        with pytest.raises(DataError, match="'24:30' stands where a time is expected"):
+            model.predict_one({"b": 1, "x": "24:30"})
+    for k, own in enumerate(found):
+        np.testing.assert_allclose(own, found[k % 4], atol=1e-4)
 
 
 def test_an_odd_value_among_times_is_refused_with_its_row(tmp_path):

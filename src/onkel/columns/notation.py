@@ -152,6 +152,12 @@ def time_form(values: Sequence[str], dates: str | None) -> str | None:
     return forms[0] if forms else None
 
 
+def are_times_of_day(values: Sequence[str]) -> bool:
+    """Whether a column holds times of day alone, such as 09:30 or 23:59:59."""
+    hits = sum(TIME_OF_DAY.fullmatch(value) is not None for value in values)
+    return hits >= _MOST * len(values)
+
+
 def seconds_of(values: Sequence[str], form: str) -> np.ndarray:
     """Seconds since 1970 parsed from texts, in UTC without a zone; NaN where a text is no time.
 

@@ -19,7 +19,7 @@ from onkel.columns.column import CODE, EXACT, GAP, TIME_PARTS, VALUE, WORDS, Col
 from onkel.columns.encoding import Encoder
 from onkel.columns.features import time_features
 from onkel.columns.layout import Layout
-from onkel.columns.notation import GAPS, numbers_of, seconds_of
+from onkel.columns.notation import GAPS, TIME_OF_DAY, numbers_of, seconds_of
 from onkel.columns.running import fill_means
 
 _EPOCH, _MICROSECOND = datetime(1970, 1, 1), timedelta(microseconds=1)
@@ -280,6 +280,8 @@ class _Time(_Cell):
         if type(value) is str:
             if value.strip() in GAPS:
                 return _MISSING
+            if TIME_OF_DAY.fullmatch(value.strip()):
+                return float(seconds_of([value.strip()], "iso")[0])
             try:
                 value = datetime.fromisoformat(value)
             except ValueError:

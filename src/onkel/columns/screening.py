@@ -13,7 +13,7 @@ from onkel.columns.categories import is_mostly_one
 from onkel.columns.column import Column, Given
 from onkel.columns.encoding import FIRST_ROWS
 from onkel.columns.failures import moved
-from onkel.columns.notation import Written, number_form, time_form
+from onkel.columns.notation import Written, are_times_of_day, number_form, time_form
 from onkel.columns.values import as_numpy, given, kind_of, text_of
 from onkel.columns.words import share_words
 from onkel.errors import DataError
@@ -89,6 +89,8 @@ def written_column(array: pa.Array, name: str, how: Written) -> Column:
         return Column(name, "text")
     if form := time_form(known, how.dates):
         return Column(name, "time", form=form)
+    if are_times_of_day(known):
+        return Column(name, "time")
     if form := number_form(known, how.decimal):
         return Column(name, "number", form=form)
     return Column(name, "text")
