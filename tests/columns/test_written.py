@@ -185,6 +185,20 @@ def test_times_of_day_are_times_in_every_format(tmp_path, late):
         np.testing.assert_allclose(own, found[k % 4], atol=1e-4)
 
 
+@pytest.mark.parametrize("how", ["%Y-%m-%dT%H:%M:%S", "%Y/%m/%d %H:%M", "%d/%m/%Y %H:%M"])
+def test_the_time_of_a_row_may_be_written_as_any_time(tmp_path, how):
+    when = pd.date_range("2024-05-01", periods=40, freq="17h")
+    frame = pd.DataFrame({"x": when.strftime(how), "a": np.arange(40.0), "y": np.arange(40) % 3})
+    sources = [tmp_path / "a.csv", tmp_path / "a.parquet", frame]
+    frame.to_csv(sources[0], index=False)
+    frame.to_parquet(sources[1])
+    for source in sources:
+        (block,) = open_stream(source, target="y", time="x")
+        assert block.times.tolist() == [moment.timestamp() for moment in when]
+    with pytest.raises(DataError, match="row 30, column 'x': 'noon' is no time"):
+        list(open_stream(frame.assign(x=["2024-05-01"] * 30 + ["noon"] * 10), time="x"))
+
+
 def test_an_odd_value_among_times_is_refused_with_its_row(tmp_path):
     """The column must not become categories."""
     days = [f"2024-{1 + k // 28:02}-{1 + k % 28:02}" for k in range(200)]

@@ -231,16 +231,20 @@ def target_values(
     return values, gone if gone.any() else None
 
 
-def moments(array: pa.Array, name: str) -> np.ndarray:
-    """Seconds of each row, from times, dates, or numbers of seconds."""
+def moments(array: pa.Array, name: str, form: str = "") -> np.ndarray:
+    """Seconds of each row, from times, dates, or numbers of seconds; text is read in its form."""
     if kind_of(array.type) == "text":
-        text = shorten(array[0].as_py())
-        raise DataError(
-            f"{text} is no time; a time, a date or a number of seconds is expected",
-            row=0,
-            column=name,
-            value=array[0].as_py(),
-        )
+        text = text_of(array, name)
+        found = np.append(seconds_of(text.known, form or "iso"), np.nan)[text.values]
+        bad = np.isnan(found) & (text.values >= 0)
+        if bad.any():
+            row = int(np.argmax(bad))
+            value = array[row].as_py()
+            raise DataError(
+                f"{shorten(value)} is no time; a time, a date or a number of seconds is expected",
+                row=row, column=name, value=value,
+            )  # fmt: skip
+        array = pa.array(found)
     # rounding keeps whole seconds whole
     return np.round(needed_values(array, name, "the time").astype(np.float64, copy=False), 6)
 

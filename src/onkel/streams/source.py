@@ -285,7 +285,9 @@ class TableSource(Source):
             # text in one piece and numbers in the next keep their types
             groups = found.astype(object)
         if reading.time is not None:
-            times = moments(_column(part, reading.time), reading.time)
+            forms = {c.name: c.form for c in self.encoder.columns if c.kind == "time"}
+            own = _column(part, reading.time)
+            times = moments(own, reading.time, forms.get(reading.time, ""))
         settled = self._settle_columns(part, where)
         try:
             bad: Counter[str] | None = Counter() if reading.bad_values == "missing" else None
