@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import bz2
 import gzip
+import lzma
 
 import numpy as np
 import pytest
@@ -205,6 +207,23 @@ def test_several_files_and_compression(tmp_path, collect):
     f.write_bytes(whole[: len(whole) // 2])
     with pytest.raises(DataError, match=r"cut\.csv\.gz"):
         list(open_stream(f, target="y"))
+
+
+@pytest.mark.parametrize("name", ["a.csv", "a.jsonl", "a.svm"])
+@pytest.mark.parametrize(
+    ("data", "wanted"),
+    [
+        (gzip.compress(b"a,y\n1,2\n"), r"gzip data.*\.gz"),
+        (bz2.compress(b"a,y\n1,2\n"), r"bz2 data.*\.bz2"),
+        (lzma.compress(b"a,y\n1,2\n"), r"xz data.*\.xz"),
+        (b"PK\x03\x04\x14\x00", r"zip data.*unpack"),
+        (b"PAR1\x15\x04", r"Parquet data.*format='parquet'"),
+    ],
+)
+def test_data_that_are_no_text_are_named_whatever_the_file_is_called(tmp_path, name, data, wanted):
+    (tmp_path / name).write_bytes(data)
+    with pytest.raises(DataError, match=wanted):
+        list(open_stream(tmp_path / name, target="y"))
 
 
 def test_saved_encoder(tmp_path, collect):

@@ -107,6 +107,17 @@ _NOT_PACKED = (
     "not bz2-compressed", "Unknown frame descriptor",
 )  # fmt: skip
 _CUT_OFF = "Truncated compressed stream", "ended before the end-of-stream marker"
+# How files begin that are no text, whatever they are called, and what to do then.
+_PACKED = "holds {} data; unpack it, or let its name end in {}"
+_NO_TEXT = {
+    b"\x1f\x8b": _PACKED.format("gzip", ".gz"),
+    b"\x28\xb5\x2f\xfd": _PACKED.format("zstd", ".zst"),
+    b"\xfd7zXZ\x00": _PACKED.format("xz", ".xz"),
+    b"BZh91AY&SY": _PACKED.format("bz2", ".bz2"),
+    b"PK\x03\x04": "holds zip data (as spreadsheets do); unpack it, or write it as CSV",
+    b"PAR1\x15": "holds Parquet data; say format='parquet' (on the command line --format parquet)",
+    b"ARROW1\x00\x00": "holds Arrow data; say format='arrow' (on the command line --format arrow)",
+}
 
 # Large enough to keep a parser busy, small enough for the rows to stay in the cache.
 CHUNK_BYTES = 1 << 20
@@ -194,6 +205,8 @@ def _why(error: Exception, ref: FileRef) -> str:
 def _chunks(stream: Any, raw: Any, ref: FileRef, quotes: bool, size: int) -> Iterator[Chunk]:
     rest, line, done = b"", 1, 0
     while more := stream.read(size):
+        if not done:
+            _refuse_what_is_no_text(more, ref)
         data = rest + more if rest else more
         done = raw.tell() if ref.compression and not ref.once else done + len(more)
         cut = _cut(data, quotes)
@@ -214,6 +227,12 @@ def _chunks(stream: Any, raw: Any, ref: FileRef, quotes: bool, size: int) -> Ite
         line += n_lines
     if rest and not (ref.once and pipes_were_ended()):
         yield Chunk(rest, line, done, rest.count(b"\n") + 1)
+
+
+def _refuse_what_is_no_text(data: bytes, ref: FileRef) -> None:
+    for beginning, what in _NO_TEXT.items():
+        if data.startswith(beginning):
+            raise DataError(what, source=ref.name)
 
 
 def line_of(chunk: Chunk, record: int) -> str:
