@@ -223,3 +223,14 @@ def test_memory_helps_after_targets_have_grown(by):
 def test_what_memory_may_be():
     with pytest.raises(ValueError, match="memory=3 must be 'auto' or False"):
         clone(_model("values", memory=3)).fit(*_rows("values"))
+
+
+@pytest.mark.parametrize("spread", [0.0, 1e-13, 1e-10])
+def test_a_target_that_hardly_varies_is_predicted(spread):
+    """Beside its spread, which may be rounding alone, the timeless prediction is far off."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(200, 3)), 3.7 * (1.0 + spread * rng.normal(size=200))
+    model = OnlineKernelRegressor(**PARAMS)
+    before = model.predict_then_learn(X, y)
+    np.testing.assert_allclose(before[100:], y[100:], rtol=1e-6)
+    np.testing.assert_allclose(model.predict_next(X), 3.7, rtol=1e-4)

@@ -33,7 +33,8 @@ from onkel.memory.past import (
 )
 from onkel.memory.value_loops import Own, new_own
 
-# So many spreads from the centre a target is far: squares of squares lose all the others.
+# So many spreads from the centre a target is far: squares of squares lose all the others. A timeless
+# prediction that is farther counts as so far: that of a constant target is, whose spread is rounding.
 _FAR = 2.0**16
 # Numbers of a row kept: prediction, label, weight, slot, and whether its group begins anew.
 _KEPT = 5
@@ -157,7 +158,8 @@ class ValueMemory(Memory):
         own = self.own if self.groups.slots else None
         model = self.past, own, self.mixture, self.P, self.W
         scaled = (f - centre) / spread
-        loops.learn(scaled, (y - centre) / spread, weight, *where, *model, out)
+        near = np.clip(scaled, -_FAR, _FAR)
+        loops.learn(near, (y - centre) / spread, weight, *where, *model, out)
         self._in_units(out, scaled, f)
 
     def _look_again(self) -> None:
@@ -189,7 +191,8 @@ class ValueMemory(Memory):
         centre, spread = self.unit
         slots, own = self.groups.find(keys, len(f)), self.own if self.groups.slots else None
         scaled = (f - centre) / spread
-        loops.predict(scaled, slots, self.past, own, self.mixture, self.W, out)
+        near = np.clip(scaled, -_FAR, _FAR)
+        loops.predict(near, slots, self.past, own, self.mixture, self.W, out)
         self._in_units(out, scaled, f)
         return out
 
