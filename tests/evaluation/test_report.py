@@ -15,7 +15,8 @@ from typer.testing import CliRunner
 from onkel import OnlineKernelClassifier
 from onkel.cli import app
 from onkel.evaluation import prequential, write_html
-from onkel.evaluation.pictures import confusion_picture
+from onkel.evaluation.curves import to_svg
+from onkel.evaluation.pictures import confusion_picture, windows_picture
 from onkel.evaluation.run_summary import sentences, tiles
 from onkel.learners import PAClassifier, PARegressor
 from onkel.pipeline import StreamModel
@@ -158,3 +159,50 @@ def test_a_report_of_predictions_says_nothing_of_learning(source, tmp_path):
     words = ["predict", model, source, "--out", tmp_path / "p.csv", "--report", report]
     assert CliRunner().invoke(app, list(map(str, words))).exit_code == 0
     assert "learned" not in report.read_text("utf8").split("<h2>Settings")[0].split("</style>")[1]
+
+
+def test_a_report_of_few_rows_has_no_empty_curve(tmp_path):
+    write_html(prequential(PARegressor(), (X[:1], [1.5])), tmp_path / "one.html")
+    assert "Learning curve" not in headings((tmp_path / "one.html").read_text("utf8"))
+    run = prequential(PAClassifier(), (X[:3], ["p", "q", "p"]))
+    figure = windows_picture(run.metric, run.details, ())
+    assert {line.get_marker() for line in figure.axes[0].lines} == {"o"}
+    assert all(float(tick).is_integer() for tick in figure.axes[0].get_xticks())
+
+
+@pytest.mark.parametrize(
+    ("learner", "y", "said"),
+    [
+        (PAClassifier(), ["yes"] * 400, "Only one class came, 'yes': there was nothing to tell"),
+        (PARegressor(), [0.0] * 400, "Neither the learner nor the baseline (mean) was ever wrong."),
+    ],
+)
+def test_where_nothing_is_wrong_no_scale_and_no_share_is_made_up(learner, y, said):
+    run = prequential(learner, (X[:400], y))
+    assert sentences(run, [], [])[0].startswith(said)
+    assert windows_picture(run.metric, run.details, ()).axes[0].get_ylim() == (0.0, 1.0)
+
+
+def test_a_constant_target_has_no_r2():
+    run = prequential(PARegressor(), (X[:400], [3.7] * 400))
+    assert np.isnan(run.details["r2"])
+
+
+def test_a_learner_that_diverged_has_a_report(tmp_path):
+    run = prequential(PARegressor(), (X[:400], 50 * X[:400, 0]))
+    run.details["windows"]["loss"][3:] = [np.nan] * (len(run.details["windows"]["loss"]) - 3)
+    run.details["sample"]["prediction"] = [np.nan] * len(run.details["sample"]["prediction"])
+    write_html(run, tmp_path / "r.html")
+    assert "Predicted and true" in headings((tmp_path / "r.html").read_text("utf8"))
+
+
+def test_long_classes_are_cut_where_they_differ():
+    labels = [f"all of these classes begin with {i} the same" for i in range(3)] + ["other"]
+    figure = confusion_picture({"labels": labels, "rows": np.eye(4, dtype=int).tolist()})
+    texts = [text.get_text() for text in figure.axes[0].get_yticklabels()]
+    assert texts == ["… 0 the same", "… 1 the same", "… 2 the same", "other"]
+
+
+def test_a_letter_that_the_font_lacks_is_left_to_the_browser():
+    page = to_svg(confusion_picture({"labels": ["日本", "b"], "rows": [[1, 0], [0, 1]]}))
+    assert "日本</text>" in page

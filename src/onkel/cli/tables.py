@@ -65,8 +65,9 @@ def _file_text(path: Path) -> str:
 
 def waiting_text(waiting: dict[str, int]) -> str:
     """What `waiting_rows` found, in words."""
+    rows = waiting["rows"]
     return (
-        f"{waiting['rows']:,} are kept for fits up to row {waiting['until']:,}: "
+        f"{rows:,} {'is' if rows == 1 else 'are'} kept for fits up to row {waiting['until']:,}: "
         f"{bytes_text(waiting['bytes'])} of the model, which it then no longer holds"
     )
 

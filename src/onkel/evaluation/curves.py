@@ -7,7 +7,7 @@ import os
 import warnings
 from collections.abc import Iterable, Sequence
 from itertools import product
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypeVar
 from zlib import crc32
 
 import numpy as np
@@ -137,13 +137,25 @@ def plot(
 
 
 def to_svg(figure: Figure) -> str:
-    """A figure as an SVG element for an HTML page; the same figure gives the same text."""
+    """A figure as an SVG element for an HTML page; the same figure gives the same text.
+
+    Where the font lacks a letter, text is left to the browser, which has others.
+    """
+    try:
+        return _svg(figure, "path", "error")
+    except UserWarning:
+        return _svg(figure, "none", "ignore")
+
+
+def _svg(figure: Figure, letters: str, lacking: Literal["error", "ignore"]) -> str:
     import matplotlib
 
     buffer = io.StringIO()
-    with matplotlib.rc_context({"svg.hashsalt": "onkel"}), warnings.catch_warnings():
-        # a letter that the font lacks is drawn as a box
-        warnings.filterwarnings("ignore", "Glyph ")
+    with (
+        matplotlib.rc_context({"svg.hashsalt": "onkel", "svg.fonttype": letters}),
+        warnings.catch_warnings(),
+    ):
+        warnings.filterwarnings(lacking, "Glyph ")
         figure.savefig(buffer, format="svg", transparent=True, metadata={"Date": None})
     text = buffer.getvalue()
     return text[text.index("<svg") :]

@@ -212,6 +212,8 @@ class Windows(Stateful):
 
 
 _SAMPLE = 250
+_ROUNDING = 2.0**-46
+"""Deviations of this share of the mean are rounding."""
 
 
 class Variance(Stateful):
@@ -235,8 +237,10 @@ class Variance(Stateful):
         self.n = total
 
     def r2(self, squared_error: float) -> float:
-        """R² of predictions with this mean squared error."""
-        return 1.0 - squared_error * self.n / self.squares if self.squares > 0 else math.nan
+        """R² of predictions with this mean squared error; NaN if the targets are all the same."""
+        if self.squares <= self.n * (_ROUNDING * self.mean) ** 2:
+            return math.nan
+        return 1.0 - squared_error * self.n / self.squares
 
 
 class Sample(Stateful):

@@ -11,6 +11,7 @@ from onkel.evaluation.curves import COLOURS, new_axes
 from onkel.metrics import Metric
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 _MOST_BARS = 20
@@ -34,24 +35,28 @@ def windows_picture(
     place = list(details["baselines"]).index(details["baseline"])
     baseline = np.array(windows["baselines"][place])
     width = f"{windows['width']:,} rows"
+    # a line of one point is nothing to see
+    point = "o" if len(rows) == 1 else ""
     axes.plot(rows, _finished(metric, baseline), color=_GREY, linewidth=1.2, linestyle=":",
-              label=f"{details['baseline']}, windows")  # fmt: skip
+              marker=point, label=f"{details['baseline']}, windows")  # fmt: skip
     axes.plot(rows, _finished(metric, loss), color=_BLUE, linewidth=1.0, alpha=0.75,
-              label=f"windows of {width}")  # fmt: skip
-    axes.plot(rows, _finished(metric, so_far), color=_BLUE, linewidth=2.2, label="all rows so far")
+              marker=point, label=f"windows of {width}")  # fmt: skip
+    axes.plot(rows, _finished(metric, so_far), color=_BLUE, linewidth=2.2, marker=point,
+              label="all rows so far")  # fmt: skip
     for i, row in enumerate(changes):
         axes.axvline(row, color=_ORANGE, linewidth=1.2, linestyle="--",
                      label=None if i else "the stream changed")  # fmt: skip
     for i, row in enumerate(alarms):
         axes.axvline(row, color=_GREY, linewidth=1.0, linestyle="-.",
                      label=None if i else "alarm")  # fmt: skip
-    axes.xaxis.set_major_formatter(lambda x, _: f"{x:,.0f}")
+    _count_rows(axes)
     axes.set_xlim(0, max(1, rows[-1]))
     # the first rows may be far off, and would flatten the rest
     shown = np.concatenate([_finished(metric, v[len(v) // 50 :]) for v in (loss, baseline, so_far)])
-    axes.set_ylim(0, 1.08 * max(float(np.quantile(shown, 0.99)), 1e-12))
+    shown = shown[np.isfinite(shown)]
+    top = float(np.quantile(shown, 0.99)) if len(shown) else 0.0
+    axes.set_ylim(0, 1.08 * top or 1.0)
     unit = "%" if metric.unit == "%" else "units of the target"
-    axes.set_xlabel("rows")
     axes.set_ylabel(f"{metric.title} ({unit})")
     figure.legend(loc="outside upper left", frameon=False, fontsize=9, ncols=4)
     return figure
@@ -61,7 +66,7 @@ def importance_picture(names: Sequence[str], shares: Sequence[float]) -> Figure:
     """Bars of the columns that move the predictions most, and one of all others together."""
     order = np.argsort(-np.asarray(shares), kind="stable")
     order, rest = order[:_MOST_BARS], order[_MOST_BARS:]
-    labels = [_cut(str(names[i])) for i in order]
+    labels = _cut([str(names[i]) for i in order], 28)
     values = 100 * np.asarray(shares)[order]
     if len(rest):
         labels.append(f"{len(rest):,} other columns")
@@ -86,7 +91,7 @@ def confusion_picture(confusion: dict[str, Any]) -> Figure:
     shares = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
     axes.imshow(shares, cmap="Blues", vmin=0.0, vmax=1.0)
     axes.grid(visible=False)
-    ticks, texts = range(len(labels)), [_cut(label, 12) for label in labels]
+    ticks, texts = range(len(labels)), _cut(labels, 12)
     small = 9 if len(labels) <= _MOST_NUMBERED else 6
     # inches for a label, and those of the longest
     room, widest = (side - 1.2) / len(labels), 0.0095 * small * max(map(len, texts), default=0)
@@ -104,9 +109,12 @@ def confusion_picture(confusion: dict[str, Any]) -> Figure:
 def residual_picture(sample: dict[str, Any]) -> Figure:
     """Predictions over targets of rows drawn at random; on the line they are right."""
     figure, axes = new_axes((4.2, 3.8))
-    y, p = np.array(sample["target"]), np.array(sample["prediction"])
-    low, high = np.quantile(np.concatenate([y, p]), [0.005, 0.995])
-    margin = 0.04 * max(high - low, 1e-12)
+    rows = np.column_stack([sample["target"], sample["prediction"]])
+    rows = rows[np.isfinite(rows).all(axis=1)]
+    y, p = rows.T
+    low, high = np.quantile(rows, [0.005, 0.995]) if len(rows) else (0.0, 1.0)
+    # of a constant the axes need a length, too
+    margin = max(0.04 * (high - low), 1e-6 * abs(high), 1e-300)
     axes.plot([low, high], [low, high], color=_GREY, linewidth=1.0)
     axes.scatter(y, p, s=9, color=_BLUE, alpha=0.5, linewidths=0)
     axes.set_xlim(low - margin, high + margin)
@@ -126,8 +134,8 @@ def bounds_picture(last: dict[str, Any], n_rows: int) -> Figure:
     axes.plot(rows, last["prediction"], color=_BLUE, linewidth=1.2, label="predicted")
     for where, colour, name in ((inside, _GREY, "target"), (~inside, _ORANGE, "target outside")):
         axes.scatter(rows[where], target[where], s=9, color=colour, linewidths=0, label=name)
-    axes.xaxis.set_major_formatter(lambda x, _: f"{x:,.0f}")
-    axes.set_xlabel("rows")
+    _count_rows(axes)
+    axes.set_ylabel("target")
     figure.legend(loc="outside upper left", frameon=False, fontsize=9, ncols=4)
     return figure
 
@@ -150,7 +158,30 @@ def _finished(metric: Metric, losses: np.ndarray) -> np.ndarray:
     return np.array([metric.finish(float(loss)) for loss in losses])
 
 
-def _cut(name: str, most: int = 28) -> str:
-    """A name that fits; matplotlib takes $ for mathematics."""
-    short = name if len(name) <= most else name[: most - 1] + "…"
-    return short.replace("$", r"\$")
+def _count_rows(axes: Axes) -> None:
+    """Whole numbers of rows below the axes."""
+    from matplotlib.ticker import MaxNLocator
+
+    axes.xaxis.set_major_locator(MaxNLocator("auto", steps=[1, 2, 2.5, 5, 10], integer=True))
+    axes.xaxis.set_major_formatter(lambda x, _: f"{x:,.0f}")
+    axes.set_xlabel("rows")
+
+
+def _cut(names: Sequence[str], most: int) -> list[str]:
+    """Names that fit, from where they differ; matplotlib takes $ for mathematics."""
+    alike: dict[str, list[str]] = {}
+    for name in names:
+        alike.setdefault(_begin(name, most), []).append(name)
+    texts = []
+    for name in names:
+        text = _begin(name, most)
+        if len(alike[text]) > 1:
+            letters = enumerate(zip(*alike[text], strict=False))
+            same = next((i for i, found in letters if len(set(found)) > 1), most)
+            text = _begin("…" + name[min(same, len(name) - most + 1) :], most)
+        texts.append(text.replace("$", r"\$"))
+    return texts
+
+
+def _begin(name: str, most: int) -> str:
+    return name if len(name) <= most else name[: most - 1] + "…"

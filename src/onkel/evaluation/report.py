@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import platform
 from collections.abc import Collection, Mapping, Sequence
@@ -147,7 +148,7 @@ def _pictures(
     """Figures by name; those with nothing to draw are left out."""
     details, found = run.details, {}
     if not details:
-        return {"curve": plot([run])}
+        return {"curve": plot([run])} if math.isfinite(run.value) else {}
     found["curve"] = pictures.windows_picture(run.metric, details, changes, alarms)
     if run.part is not None and run.part.details:
         found["part"] = pictures.windows_picture(run.metric, run.part.details, ())

@@ -158,6 +158,11 @@ def _against_baseline(run: PrequentialResult) -> str:
     worse = verdict(run.name, run.task, details, run.final.loss)
     if worse is not None:
         return f"{worse}."
+    only = one_class([run])
+    if only is not None:
+        return f"Only one class came, {only!r}: there was nothing to tell apart."
+    if not math.isfinite(details["skill"]):
+        return f"Neither the learner nor the baseline ({best}) was ever wrong."
     what = "mistakes" if run.task == "classification" else "squared error"
     share = f"{100 * details['skill']:.0f} %"
     return f"The learner avoids {share} of the {what} of the baseline ({best})."

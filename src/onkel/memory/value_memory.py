@@ -33,8 +33,8 @@ from onkel.memory.past import (
 )
 from onkel.memory.value_loops import Own, new_own
 
-# So many spreads from the centre a target is far: squares of squares lose all the others. A timeless
-# prediction that is farther counts as so far: that of a constant target is, whose spread is rounding.
+# So many spreads from the centre a target is far: squares of squares lose all the others. A
+# timeless prediction that is farther counts as so far: the spread of a constant is rounding alone.
 _FAR = 2.0**16
 # Numbers of a row kept: prediction, label, weight, slot, and whether its group begins anew.
 _KEPT = 5

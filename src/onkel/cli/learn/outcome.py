@@ -154,7 +154,7 @@ class Outcome:
             result,
             path,
             title=f"{self.algorithm} on {options.source_name}",
-            lead=f"{result.task}{what} · one pass over {result.n_rows:,} rows",
+            lead=f"{result.task}{what} · one pass over {count(result.n_rows, 'row')}",
             notes=cut,
             model=model,
         )
