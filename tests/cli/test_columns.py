@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import numpy as np
 import pytest
@@ -56,6 +57,12 @@ def test_many_plain_columns_are_counted_and_unnamed_ones_are_not_shown(tmp_path)
     wide.write_text("\n".join([",".join([*(f"c{j}" for j in range(50)), "y"]), *lines]) + "\n")
     shown = run("learn", wide, "-t", "y", "-a", "pa")
     assert "50 columns   numbers" in shown.stderr, shown.stderr
+    assert run("learn", wide, "-t", "y", "-a", "pa", "-o", tmp_path / "m.onkel").exit_code == 0
+    info = run("info", tmp_path / "m.onkel").stdout
+    found = json.loads(run("info", tmp_path / "m.onkel", "--json").stdout)["columns"]
+    most = max(found, key=lambda column: column["importance"])
+    assert re.search(rf"{most['name']} +number +{100 * most['importance']:.1f} % █", info), info
+    assert "... 10 more" in info
     pairs = tmp_path / "rows.svm"
     pairs.write_text("1 1:0.5\n0 2:0.5\n" * 20)
     assert "categories" not in run("learn", pairs, "-a", "pa").stderr

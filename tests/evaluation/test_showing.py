@@ -310,6 +310,9 @@ def test_the_bar_stays_on_one_line(width):
         table = progress._bar.make_tasks_table(progress._bar.tasks)
         lines = output.render_lines(table)
         shown = "".join(segment.text for segment in lines[0])
+        (drawn,) = output.render_lines(progress._bar.get_renderable(), pad=False)
+    # behind it a terminal writes ^C
+    assert sum(segment.cell_length for segment in drawn) <= width - 2
     assert len(lines) == 1
     assert "okl" in shown
     assert ("fitted to 65,536 rows" in shown) == (width >= 130)

@@ -129,8 +129,9 @@ class Notes:
 
 def watched(blocks: Stream, title: str, total: int | None) -> Iterator[Block]:
     """Pass blocks through, with a progress bar on stderr if it is a terminal."""
-    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+    from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
 
+    from onkel.evaluation.progress import wide_bar
     from onkel.numerics.notices import heard_by
 
     columns = (
@@ -140,9 +141,7 @@ def watched(blocks: Stream, title: str, total: int | None) -> Iterator[Block]:
         TimeRemainingColumn(compact=True),
     )
     console = stderr()
-    bar = Progress(
-        *columns, console=console, transient=True, expand=True, disable=not console.is_terminal
-    )
+    bar = wide_bar(console, *columns, disable=not console.is_terminal)
     with bar, heard_by(Notes(console)):
         task = bar.add_task(title, total=total)
         for block in blocks:

@@ -100,7 +100,7 @@ def comparison_table(comparison: Comparison) -> Any:
     return table
 
 
-# With more columns than this, plain numbers are counted, not listed.
+# With more columns than this, plain numbers that matter less are counted, not listed.
 _MOST = 40
 
 
@@ -113,7 +113,7 @@ def columns_table(columns: list[dict[str, Any]], useless: dict[str, str]) -> Tab
     table = plain_table()
     for title in heads:
         table.add_column(title, justify="right" if title in ("categories", "gaps") else "left")
-    listed = [c for c in columns if len(columns) <= _MOST or not _is_plain(c)][:_MOST]
+    listed = columns if len(columns) <= _MOST else _worth_a_line(columns)
     rows = column_rows(listed, useless)
     for column, row in zip(listed, rows, strict=False):
         share = column.get("importance", 0.0)
@@ -126,6 +126,15 @@ def columns_table(columns: list[dict[str, Any]], useless: dict[str, str]) -> Tab
     for row in rows[len(listed) :]:
         table.add_row(Text(row["name"]), *[""] * (len(heads) - 2), Text(row["became"]))
     return table
+
+
+def _worth_a_line(columns: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Columns that are no plain numbers, and numbers that matter most, as far as they are known."""
+    kept = [i for i, column in enumerate(columns) if not _is_plain(column)][:_MOST]
+    others = set(range(len(columns))).difference(kept)
+    matter = sorted((i for i in others if columns[i].get("importance")),
+                    key=lambda i: -columns[i]["importance"])  # fmt: skip
+    return [columns[i] for i in sorted(kept + matter[: _MOST - len(kept)])]
 
 
 def _is_plain(column: dict[str, Any]) -> bool:

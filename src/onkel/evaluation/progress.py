@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from onkel.evaluation.formatting import clock, duration, short
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 _LONG = 1.0
 """What is done between rows gets a line of the table if it takes more seconds than this."""
-_BESIDE = 66
+_BESIDE = 69
 """Columns that the bar and the numbers beside it need."""
 _FIRST_SHARE = 0.05
 """The share done of long work from which on it tells how long the rest takes."""
@@ -174,7 +174,7 @@ class RunProgress:
 
 
 def _bar(console: Console) -> Any:
-    from rich.progress import BarColumn, Progress, ProgressColumn, TextColumn
+    from rich.progress import BarColumn, ProgressColumn, TextColumn
     from rich.table import Column
     from rich.text import Text
 
@@ -186,14 +186,29 @@ def _bar(console: Console) -> Any:
             left = 0 if ends is None else round(ends - time.perf_counter())
             return Text(f"{clock(left)} left" if left > 0 else "")
 
-    return Progress(
+    return wide_bar(
+        console,
         TextColumn("[bold]{task.description}[/bold]{task.fields[doing]}"),
         BarColumn(bar_width=None),
         TextColumn("{task.completed:,.0f} rows"),
         TextColumn("[cyan]{task.fields[speed]}"),
         TextColumn("[magenta]{task.fields[error]}"),
         Left(Column(no_wrap=True)),
-        console=console,
-        transient=True,
-        expand=True,
     )
+
+
+_ROOM = 3
+"""Columns for the ^C that a terminal shows behind a bar: in the next line, a bar would stay."""
+
+
+def wide_bar(console: Console, *columns: Any, disable: bool = False) -> Any:
+    """A bar as wide as the console, of which nothing is left at the end."""
+    from rich.constrain import Constrain
+    from rich.progress import Progress
+
+    class Bar(Progress):
+        def get_renderables(self) -> Iterator[Constrain]:
+            for renderable in super().get_renderables():
+                yield Constrain(renderable, max(console.width - _ROOM, 1))
+
+    return Bar(*columns, console=console, transient=True, expand=True, disable=disable)
