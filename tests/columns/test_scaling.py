@@ -58,6 +58,26 @@ def test_float32_stays(mode):
     np.testing.assert_allclose(scaler.transform(X[-1:]), oracle(X, mode)[-1:], rtol=1e-4)
 
 
+@pytest.mark.parametrize("sparse_rows", [False, True])
+@pytest.mark.parametrize("mode", ["standard", "auto", "minmax", "none"])
+def test_the_last_row_is_scaled_as_it_was_learned_also_in_columns_that_came_late(mode, sparse_rows):
+    """The last two of these columns come after 20 rows, and begin later still."""
+    rng = np.random.default_rng(0)
+    X = np.where(rng.random((60, 5)) < 0.5, rng.normal(2.0, 3.0, (60, 5)), 0.0)
+    X[:30, 3], X[:35, 4], X[-1] = 0.0, 0.0, [1.0, 0.0, -2.0, 4.0, 0.0]
+    kind = sparse.csr_matrix if sparse_rows else np.asarray
+    scaler = OnlineScaler(mode)
+    scaler.learn_transform(kind(X[:20, :3]))
+    scaler.add_columns(2)
+    learned, now = scaler.learn_transform(kind(X[20:])), scaler.transform(kind(X[-1:]))
+    if sparse_rows:
+        learned, now = learned.toarray(), now.toarray()
+    np.testing.assert_allclose(now[0], learned[-1], atol=1e-12)
+    assert now[0, 3] != 0.0
+    # a row that lacks a column that came late has 0 there
+    assert now[0, 4] == 0.0
+
+
 def _oracle_with_tails(X):
     """As :func:`oracle`, with tails drawn in from the row at which they are found heavy."""
     plain, drawn = oracle(X, "standard"), np.zeros(X.shape)
@@ -135,15 +155,16 @@ def test_csr(cuts, mode):
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
 @pytest.mark.parametrize("kind", [np.asarray, sparse.csr_matrix])
-def test_bad_values_leave_it_as_it_was(bad, kind):
+@pytest.mark.parametrize("column", [0, 1, 2])
+def test_bad_values_leave_it_as_it_was(bad, kind, column):
     X = np.arange(1.0, 13.0).reshape(4, 3)
     scaler = OnlineScaler()
     scaler.learn_transform(kind(X))
     before = scaler.get_state()
-    X[2, 1] = bad
+    X[2, column] = bad
     with pytest.raises(DataError) as caught:
         scaler.learn_transform(kind(X))
-    assert (caught.value.row, caught.value.column) == (2, 1)
+    assert (caught.value.row, caught.value.column) == (2, column)
     np.testing.assert_equal(scaler.get_state(), before)
 
 

@@ -54,6 +54,51 @@ def test_one_row_is_a_block_of_one(kind, seed):
     assert _equal(row, whole)
 
 
+@pytest.mark.parametrize("classes", [False, True])
+def test_statistics_are_those_of_the_formula(classes):
+    """Ten rows of the mean of all stand beside those of a code."""
+    rng = np.random.default_rng(0)
+    codes, y = rng.integers(0, 4, 200), rng.integers(0, 3, 200).astype(float)
+    y[:3] = 0.0, 1.0, 2.0
+    means = TargetMeans(classes)
+    found = means.learn({5: codes}, np.array([f"c{k:.0f}" for k in y]) if classes else y)[5]
+    # of classes there is one statistic for each but the first
+    targets = (y[:, None] == [1.0, 2.0]).astype(float) if classes else y[:, None]
+    expected = np.zeros(targets.shape)
+    for t in range(1, 200):
+        before = codes[:t] == codes[t]
+        n = before.sum()
+        if codes[t] and n:
+            away = targets[:t][before].mean(axis=0) - targets[:t].mean(axis=0)
+            expected[t] = n / (n + 10.0) * away
+    np.testing.assert_allclose(found, expected, atol=1e-12)
+
+
+def test_labels_are_classes_by_their_value_and_texts_by_their_letters():
+    means = TargetMeans(classes=True)
+    for label in (1, 1.0, np.float32(1.0), True, "1", "1.0", np.array(["1"])[0]):
+        means.learn({}, np.array([label]))
+        means.learn_row({}, label)
+    assert len(means.classes) == 3
+    # a class more has no statistic of its own than the first sixteen have
+    means.learn({}, np.arange(40))
+    assert len(means.classes) == 16
+    assert means.n_means == 15
+
+
+@pytest.mark.parametrize("n", [1, 3])
+def test_a_block_with_codes_beyond_the_room_is_undone(n):
+    means = TargetMeans()
+    means.learn({0: np.arange(10)}, np.arange(10.0))
+    before = copy.deepcopy(means.get_state())
+    codes = {0: np.array([2, 100_000, 3])[-n:], 4: np.array([1, 7, 9])[-n:]}
+    mark = means.mark(codes)
+    means.learn(codes, np.arange(3.0)[-n:])
+    assert means.n_rows == 10 + n
+    means.go_back(mark)
+    assert str(means.get_state()) == str(before)
+
+
 def test_a_prediction_makes_no_room():
     means = TargetMeans()
     means.learn_row({0: 1}, 2.0)

@@ -10,7 +10,14 @@ import numpy as np
 import pytest
 
 from onkel import OnlineKernelClassifier, OnlineKernelRegressor
-from onkel.default.loss_window import _MOST_BINS, BIN_ROWS, Comparison, LossHistory
+from onkel.default.loss_window import (
+    _MOST_BINS,
+    BIN_ROWS,
+    PATIENCE,
+    Comparison,
+    LossHistory,
+    LossWindow,
+)
 from onkel.maps.landmarks.schedule import CHOICE_ROWS
 
 pytestmark = pytest.mark.compiled
@@ -163,6 +170,49 @@ def test_after_alarms_in_vain_losses_must_rise_by_more():
     assert 50 < alarms[0] < alarms[1] < alarms[2] == 60
 
 
+def test_a_large_rise_is_one_however_many_alarms_were_in_vain():
+    history = LossHistory()
+    history.begin_again(in_vain=1000)
+    for _ in range(40):
+        assert not history.add(np.tile([0.0, 2.0], BIN_ROWS // 2))
+    # the mean rises by some 40 standard errors
+    assert history.add(np.tile([5.0, 7.0], BIN_ROWS // 2))
+
+
+def test_a_small_rise_is_seen_over_thousands_of_rows():
+    """Means rise by 15 % of a standard deviation: five standard errors after 20 of 120 bins."""
+    history = LossHistory()
+    usual = np.tile([0.0, 2.0], BIN_ROWS // 2)
+    for _ in range(200):
+        assert not history.add(usual)
+    rose = [history.add(usual + 0.15) for _ in range(32)]
+    assert not any(rose[:16])
+    assert rose[-1]
+
+
+def test_bins_are_64_rows_of_positive_weight_however_rows_are_cut():
+    rng = np.random.default_rng(0)
+    losses, weight = rng.random((1000, 2)), rng.integers(0, 3, 1000) * 0.5
+    losses[5] = 1e200
+    window, done, found = LossWindow(), 0, []
+    while done < 1000:
+        n = min(int(rng.integers(1, 200)), 1000 - done)
+        rows = slice(done, done + n)
+        first = done + window.end_of_bin(weight[rows], 0)
+        ends = [(done + end, of_bin) for end, of_bin in window.add(losses[rows], weight[rows])]
+        # the bin that goes on ends at its last row, or with the block
+        assert first == (ends[0][0] if ends else done + n)
+        found, done = found + ends, done + n
+    counted = np.flatnonzero(weight > 0.0)
+    assert [end for end, _ in found] == (counted[BIN_ROWS - 1 :: BIN_ROWS] + 1).tolist()
+    of_bins = np.concatenate([of_bin for _, of_bin in found] + [window.losses])
+    # a loss whose square is not finite is a large one
+    large = of_bins > 1e100
+    np.testing.assert_array_equal(large, losses[counted] > 1e100)
+    np.testing.assert_array_equal(of_bins[~large], losses[counted][~large])
+    assert np.isfinite(of_bins**2).all()
+
+
 def compared(*bins):
     comparison = Comparison()
     for losses in bins:
@@ -180,6 +230,15 @@ def test_a_challenger_must_gain_four_standard_errors_and_what_it_takes():
     assert not gains.better(worth=0.0011)
     of_one = np.stack([np.tile([0.5, 0.0], BIN_ROWS // 2), np.full(BIN_ROWS, 0.24)], axis=1)
     assert not compared(of_one, np.zeros((BIN_ROWS, 2))).better(worth=0.0)
+
+
+def test_a_challenger_needs_two_bins_and_is_dropped_after_its_patience():
+    gains = equal_losses(2.0, 1.0)
+    assert not compared(gains).better(worth=0.1)
+    assert compared(gains, gains).better(worth=0.1)
+    bins = [gains] * (PATIENCE // BIN_ROWS)
+    assert not compared(*bins[1:]).too_long()
+    assert compared(*bins).too_long()
 
 
 def test_a_challenger_that_loses_over_half_of_its_rows_is_not_better():
@@ -317,10 +376,15 @@ def test_a_column_that_comes_later_is_learned_by_a_challenger():
     assert np.var(error[4000:]) < 0.05 * np.var(y[8000:])
 
 
+@cache
+def fitted():
+    X, y = changing(3000)
+    return learner(memory=False).fit(X, y)
+
+
 @pytest.mark.parametrize("alarmed", [True, False])
 def test_after_an_alarm_a_challenger_begins_without_fits_that_the_budget_does_not_cover(alarmed):
-    X, y = changing(3000)
-    model = learner(memory=False).fit(X, y).model_
+    model = copy.deepcopy(fitted()).model_
     # a column has come: whether it matters is not known, so widths would compete
     model.current.map.expect_news()
     whole = model._begin_challenger()
@@ -339,8 +403,7 @@ def test_after_an_alarm_a_challenger_begins_without_fits_that_the_budget_does_no
 
 
 def test_while_losses_are_high_no_challenger_is_asked_for_that_is_not_covered(monkeypatch):
-    X, y = changing(3000)
-    model = learner(memory=False).fit(X, y).model_
+    model = copy.deepcopy(fitted()).model_
     begin, begun = model._begin_challenger, []
     monkeypatch.setattr(model, "_begin_challenger", lambda: begun.append(begin()) or begun[-1])
     model.budget.followed = model.budget.learned
@@ -353,6 +416,49 @@ def test_while_losses_are_high_no_challenger_is_asked_for_that_is_not_covered(mo
     model.challenge(alarmed=True)
     assert model.challenger is begun[-1]
     assert model.budget.left == 0
+
+
+def test_a_column_waits_while_alarms_are_refused_and_asks_anew_for_its_own_work():
+    model = copy.deepcopy(fitted()).model_
+    begin, begun = model._begin_challenger, []
+    model._begin_challenger = lambda: begun.append(begin()) or begun[-1]
+    model.budget.followed = model.budget.learned
+    model.challenge(alarmed=False)
+    model.challenge(alarmed=True)
+    assert model.column_waits
+    assert model.challenger is None
+    assert len(begun) == 2
+    # the work of a refused one is known, but not with another column, nor for the column's own
+    model.challenge(alarmed=True)
+    assert len(begun) == 2
+    model.challenge(alarmed=False)
+    assert len(begun) == 3
+    model.widen(1)
+    model.challenge(alarmed=True)
+    assert len(begun) == 4
+
+
+def test_what_is_known_of_changes_begins_anew_with_a_takeover(monkeypatch):
+    model = copy.deepcopy(fitted()).model_
+    model.budget.learned = 10**15
+    # these challengers have learned no rows
+    monkeypatch.setattr(model.budget, "refit", lambda _: None)
+    losses = equal_losses(2.0, 1.0)
+    for n in range(66):
+        model.challenge(alarmed=True)
+        assert model.challenger is not None
+        model.column_waits, model.history.in_vain = True, 3
+        assert not model._end_bin(losses)
+        assert model._end_bin(losses)
+        assert model.challenger is None
+        assert model.n_changes == n + 1
+        assert model.changed_at[-1] == model.n_bins * BIN_ROWS
+        assert not model.column_waits
+        assert model.history.in_vain == 0
+        # the losses of a model that begins are no rise
+        assert not len(model.history.sums)
+    assert len(model.changed_at) == 64
+    assert model.changed_at == sorted(model.changed_at)
 
 
 @pytest.mark.parametrize("quietly", [True, False])

@@ -86,6 +86,91 @@ def test_earlier_changes_tell_whether_rows_before_them_do(moves):
     assert not tell([1500], 1600)
 
 
+def ones(rows):
+    return np.ones((len(rows), 1))
+
+
+def told(targets, begins, now, weight=None):
+    """Whether rows before changes tell more, by the mean of their targets alone."""
+    X, one = np.zeros((len(targets), 2)), np.ones(len(targets))
+    weight = one if weight is None else weight
+    before, begun = RowsBefore(2, np.float64), 0
+    for change in begins:
+        own = Warmup(10_000, 2, np.float64)
+        own.keep(X[begun:change], targets[begun:change], weight[begun:change])
+        before, begun = before.followed(own, change, 10_000, 0), change
+    own = Warmup(10_000, 2, np.float64)
+    own.keep(X[begun:now], targets[begun:now], weight[begun:now])
+    return before.tell(own, ones, np.full((1, 1), 1e-9), 1)
+
+
+# what a row since the last change must be to say nothing below
+NEUTRAL = 5.0 / 11.0
+
+
+def long_after(before, since, then):
+    """1000 rows before a change, 100 since, those that then follow, and 100 after another one."""
+    parts = np.full(1000, before), np.full(100, since), then, np.full(100, NEUTRAL)
+    return np.concatenate(parts)
+
+
+@pytest.mark.parametrize(("share", "tells"), [(0.6, True), (0.48, False)])
+def test_rows_before_must_be_better_by_a_standard_error(share, tells):
+    """Targets are 1 before and 0 since: a 1 gains 0.99 by all rows, a 0 loses 0.83.
+
+    A share of 0.48 ones gains 9 in 200 rows, and the standard error is 13.
+    """
+    rng = np.random.default_rng(0)
+    then = (rng.permutation(200) < 200 * share).astype(float)
+    assert told(long_after(1.0, 0.0, then), [1000, 1300], 1400) == tells
+
+
+@pytest.mark.parametrize(
+    ("begun", "now", "tells"), [(192, 256, True), (191, 255, False), (193, 256, False)]
+)
+def test_fewer_than_64_rows_since_a_change_or_after_them_say_nothing(begun, now, tells):
+    """A fourth of the rows follow: 64, 63, 64. As many as since the last change: 64, 64, 63."""
+    y = np.concatenate([np.ones(100), np.zeros(now - begun), np.ones(200)])[:now]
+    assert told(y, [100, begun], now) == tells
+
+
+def test_only_the_last_four_changes_before_the_last_one_are_asked():
+    def segment(then):
+        return [np.zeros(100), np.full(200, then)]
+
+    def stream(*follow):
+        parts = [np.full(400, 1.0), *(part for then in follow for part in segment(then))]
+        begins = 400 + 300 * np.arange(len(follow) + 1)
+        y = np.concatenate([*parts, np.zeros(100)])
+        return told(y, begins, len(y))
+
+    # rows that follow are like those before the change, or unlike all
+    assert stream(1.0, 1.0, 1.0, 1.0)
+    assert not stream(1.0, 1.0, 1.0, -1.0, -1.0, -1.0, -1.0)
+
+
+def test_a_row_counts_as_its_weight():
+    """Rows of hardly any weight, far from all others, change nothing."""
+    y = long_after(1.0, 0.0, np.ones(200))
+    weight = np.ones(len(y))
+    far = np.arange(5, len(y), 10)
+    y[far], weight[far] = -1000.0, 1e-9
+    assert told(y, [1000, 1300], 1400, weight)
+    y[far] = np.where(far < 1000, 1.0, 1000.0)
+    y[1100:1300][weight[1100:1300] == 1.0] = 0.0
+    assert not told(y, [1000, 1300], 1400, weight)
+
+
+def test_of_many_changes_the_last_are_remembered():
+    before = RowsBefore(2, np.float64)
+    for change in range(10, 1000, 10):
+        before = before.followed(kept(range(10)), change, 50, 0)
+    assert before.begins.tolist() == list(range(360, 1000, 10))
+    # every change has rows of its own to draw
+    assert len(before.born) == 50
+    assert (np.diff(before.born) > 0).all()
+
+
 def replaced(block=None):
     """A learner of two changes, whose rows cover one part of a column after the other."""
     rng = np.random.default_rng(0)

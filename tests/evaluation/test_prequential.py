@@ -11,6 +11,7 @@ import pytest
 
 from onkel.errors import DataError
 from onkel.evaluation import METRICS, PrequentialRun, prequential
+from onkel.evaluation.growing_curve import GrowingCurve, Marks
 from onkel.learners import FOGDClassifier, PAClassifier, PARegressor
 from onkel.metrics import metrics_of
 from onkel.persistence.contents import flatten, unflatten
@@ -117,6 +118,18 @@ def test_times_and_sizes():
     assert final.model_bytes == 0 or final.model_bytes >= 24
     learned = [row.learn_seconds for row in result.curve]
     assert learned == sorted(learned)
+
+
+def test_a_checkpoint_within_a_block_has_its_part_of_the_time_and_the_loss_since_the_last():
+    curve = GrowingCurve(
+        [METRICS["mistakes"]], Marks(True, None), lambda: (0.0, 0), lambda row: None
+    )
+    for first in (0, 8):
+        losses = (np.arange(first, first + 8) % 2).astype(float)
+        curve.add([losses], 8, 4.0)
+    assert [row.n_rows for row in curve.rows] == [1, 2, 4, 8, 16]
+    assert [row.learn_seconds for row in curve.rows] == [0.5, 1.0, 2.0, 4.0, 8.0]
+    assert [row.loss_since_last for row in curve.rows] == [0.0, 1.0, 0.5, 0.5, 0.5]
 
 
 def test_it_takes_streams_models_and_sources():
