@@ -1,6 +1,7 @@
 """``onkel`` with a journal that keeps all cuts, so that a test can take them again.
 
 It is forked from a process that has imported and compiled everything, as a start takes seconds.
+That process itself takes minutes to compile on a busy machine: no clock of a test may run then.
 """
 
 from __future__ import annotations
@@ -8,6 +9,7 @@ from __future__ import annotations
 import multiprocessing
 import os
 import sys
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -19,11 +21,21 @@ def start(words: list[str], said: Path, *ends: Any) -> Any:
 
     ``ends``: of pipes of `multiprocessing`, for its input and its output.
     """
-    context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload([_WARM])
-    process = context.Process(target=_run, args=(words, said, *ends), daemon=True)
+    process = warmed().Process(target=_run, args=(words, said, *ends), daemon=True)
     process.start()
     return process
+
+
+@cache
+def warmed() -> Any:
+    """What begins processes, once the one that they are forked from has compiled everything."""
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload([_WARM])
+    # it answers only then
+    first = context.Process(target=os.getpid, daemon=True)
+    first.start()
+    first.join()
+    return context
 
 
 def _run(words: list[str], said: Path, *ends: Any) -> None:

@@ -114,6 +114,7 @@ def run(scheme: str, folder: Path, times: int, seed: int = 0, rate: float = 50.0
     """Kill it so many times at one broker, and check what is left; a line that says what was."""
     folder.mkdir(parents=True, exist_ok=True)
     rng = random.Random(seed)
+    keeping.warmed()
     with SERVERS[scheme](folder / "broker") as where:
         client = CLIENTS[scheme](where)
         feeding = CLIENTS[scheme](where)
