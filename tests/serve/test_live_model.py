@@ -401,6 +401,7 @@ def test_rows_in_a_burst_have_probabilities():
     for row, y in zip(rows[:60], labels, strict=False):
         live.take({**row, "label": y})
     found = list(live.take_all([{"id": t, **row} for t, row in enumerate(rows[60:80])]))
+    assert len(found) == 20
     for t, answer in enumerate(found):
         row = dict.fromkeys(live.model.encoder.kinds) | rows[60 + t]
         wanted = live.model.predict_proba_next(row, t)[0].tolist()
