@@ -184,6 +184,14 @@ def test_saved_and_loaded():
             Alarm.from_state({**state, field: value})
 
 
+def test_the_last_64_rings_are_kept():
+    scores = np.random.default_rng(0).exponential(size=8000)
+    alarm = Alarm(5.0, reference=5, quiet=0)
+    rows = np.concatenate([a + alarm.learn(scores[a : a + 100]) + 1 for a in range(0, 8000, 100)])
+    assert len(rows) > 100
+    assert alarm.alarms_ == rows[-64:].tolist()
+
+
 def test_merged_alarms_begin_anew():
     rng = np.random.default_rng(0)
     a, b = Alarm(), Alarm()
@@ -192,6 +200,34 @@ def test_merged_alarms_begin_anew():
     a.take_in(b)
     assert a.n_rows == 1500
     assert a.evidence_ == 0.0
+
+
+def test_rings_of_parts_that_went_on_from_the_same_alarm_are_kept_once():
+    rng = np.random.default_rng(0)
+    origin = Alarm(reference=50, quiet=100)
+
+    def learn_change(alarm):
+        alarm.learn(np.concatenate([rng.exponential(size=300), 5.0 + rng.exponential(size=300)]))
+
+    learn_change(origin)
+    one, two = copy.deepcopy(origin), copy.deepcopy(origin)
+    learn_change(one)
+    for _ in range(2):
+        learn_change(two)
+    assert (len(origin.alarms_), len(one.alarms_), len(two.alarms_)) == (1, 2, 3)
+    merged = copy.deepcopy(one)
+    merged.take_in(two, origin)
+    assert merged.n_rows == 600 + 600 + 1200
+    assert merged.alarms_ == sorted(one.alarms_ + two.alarms_[1:])
+    # the reference is renewed
+    merged.learn(rng.exponential(size=50))
+    assert merged.evidence_ == 0.0
+    merged.learn(rng.exponential(size=2))
+    assert merged.evidence_ > 0.0
+    # but not where nothing is new
+    before = copy.deepcopy(one.get_state())
+    one.take_in(origin, origin)
+    assert str(one.get_state()) == str(before)
 
 
 def test_what_is_refused():

@@ -351,6 +351,47 @@ def test_merged_bounds_start_from_the_wider():
         a.take_in(Intervals(0.5))
 
 
+def test_parts_that_went_on_from_the_same_bounds_are_merged():
+    p, y = stream(2000)
+    y = np.abs(y)
+    origin = Intervals((0.5, 0.9))
+    origin.learn(p[:500], y[:500])
+    one, two = copy.deepcopy(origin), copy.deepcopy(origin)
+    one.learn(p[500:1500], y[500:1500])
+    two.learn(p[1500:], -y[1500:] - 1.0)
+    assert one.bounds(0.0)[1, 0] == 0.0
+    for mine, its in ((one, two), (two, one)):
+        merged = copy.deepcopy(mine)
+        merged.take_in(its, origin)
+        # what both knew counts once
+        assert merged.n_rows == 2000
+        means = (1000 * one.errors_ + 500 * two.errors_) / 1500
+        np.testing.assert_allclose(merged.errors_, means)
+        assert merged.deviation == max(one.deviation, two.deviation)
+        largest = np.maximum(one.largest_scores_, two.largest_scores_)
+        np.testing.assert_array_equal(merged.largest_scores_, largest)
+        np.testing.assert_array_equal(merged.tries_, np.maximum(one.tries_, two.tries_))
+        # one of them has seen negative targets
+        assert merged.bounds(0.0)[1, 0] < 0.0
+        reach = np.diff(merged.bounds(0.0), axis=1)
+        # they start from the wider ones, in order
+        assert (reach >= np.diff(two.bounds(0.0), axis=1)).all()
+        assert reach[0] <= reach[1]
+        merged.learn(0.0, 1e9)
+        assert np.isfinite(merged.bounds(0.0)).all()
+    before = copy.deepcopy(one.get_state())
+    one.take_in(origin, origin)
+    assert str(one.get_state()) == str(before)
+
+
+@pytest.mark.parametrize(("level", "end"), [(0.99, 0.9), (0.2, 0.5)])
+def test_levels_that_are_not_tracked_are_as_wide_as_of_a_normal_distribution(level, end):
+    intervals = Intervals((0.5, 0.9))
+    intervals.learn(*stream(1000))
+    wide = [float(np.diff(intervals.bounds(0.0, level=of))[0]) for of in (level, end)]
+    assert wide[0] / wide[1] == pytest.approx(ndtri(0.5 + level / 2) / ndtri(0.5 + end / 2))
+
+
 def test_rows_that_stand_alone_do_not_follow_the_last_errors():
     p, y = stream(1000)
     near, far = Intervals(0.9), Intervals(0.9, local=False)

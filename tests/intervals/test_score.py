@@ -51,6 +51,30 @@ def test_short_runs_have_no_window():
     assert score.summary()["worst_window"] == 1.0
 
 
+@pytest.mark.parametrize("block", [1, 7, 1200])
+def test_the_worst_window_begins_after_the_first_500_rows(block):
+    inside, targets = np.tile([-1.0, 1.0], (1200, 1)), np.zeros(1200)
+
+    def worst(*missed):
+        y, score = targets.copy(), IntervalScore(0.9)
+        for rows in missed:
+            y[rows] = 5.0
+        for a in range(0, 1200, block):
+            score.add(y[a : a + block], inside[a : a + block])
+        return score.summary()["worst_window"]
+
+    assert worst(slice(0, 500)) == 1.0
+    assert worst(slice(0, 501)) == 0.998
+    assert worst(slice(0, 500), slice(1190, 1200)) == 0.98
+
+
+def test_rows_with_an_infinite_bound_do_not_count():
+    score = IntervalScore(0.9)
+    score.add(np.zeros(3), np.array([[-1.0, np.inf], [-np.inf, 1.0], [-1.0, 1.0]]))
+    found = score.summary()
+    assert (found["rows"], found["width"], found["winkler"]) == (1, 2.0, 2.0)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("compiled", "naive"),

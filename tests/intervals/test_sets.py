@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -48,10 +50,11 @@ def test_as_a_naive_loop():
     np.testing.assert_array_equal(ClassSets(0.9).learn(P, codes), sets)
 
 
-def test_blocks_do_not_matter_and_levels_are_nested():
+@pytest.mark.parametrize("local", [True, False])
+def test_blocks_do_not_matter_and_levels_are_nested(local):
     P, codes = rows(600)
     levels = [0.5, 0.8, 0.9]
-    whole, parts = ClassSets(levels), ClassSets(levels)
+    whole, parts = ClassSets(levels, local=local), ClassSets(levels, local=local)
     at_once = whole.learn(P, codes)
     pieces = [parts.learn(P[a : a + 7], codes[a : a + 7]) for a in range(0, 600, 7)]
     np.testing.assert_array_equal(np.concatenate(pieces), at_once)
@@ -82,6 +85,28 @@ def test_saved_loaded_and_merged():
     assert other.n_rows == 300
     with pytest.raises(ValueError, match="cannot be merged"):
         other.take_in(ClassSets(0.5))
+
+
+def test_parts_that_went_on_from_the_same_sets_start_from_the_larger_ones():
+    P, codes = rows(900)
+    origin = ClassSets([0.8, 0.9])
+    origin.learn(P[:300], codes[:300])
+    one, two = copy.deepcopy(origin), copy.deepcopy(origin)
+    one.learn(P[300:500], codes[300:500])
+    two.learn(P[500:], codes[500:])
+    one.q_[0] += 1.0
+    for mine, its in ((one, two), (two, one)):
+        merged = copy.deepcopy(mine)
+        merged.take_in(its, origin)
+        # what both knew counts once
+        assert merged.n_rows == 900
+        np.testing.assert_array_equal(merged.q_, np.maximum(one.q_, two.q_))
+    # a part without rows of its own has nothing to say, not even that sets were larger before
+    smaller = copy.deepcopy(origin)
+    smaller.q_ -= 3.0
+    smaller.take_in(origin, origin)
+    assert smaller.n_rows == 300
+    np.testing.assert_array_equal(smaller.q_, origin.q_ - 3.0)
 
 
 def test_a_bad_row_is_refused_and_those_before_it_are_learned():
