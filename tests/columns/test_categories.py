@@ -13,7 +13,7 @@ from onkel.columns.target_means import TargetMeans
 from onkel.errors import ModelFileError
 from onkel.learners import FOGDClassifier, KernelRLSRegressor, OnlineKernelRegressor
 from onkel.pipeline import StreamModel
-from onkel.streams import Encoder, open_stream
+from onkel.streams import Column, Encoder, open_stream
 
 MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
 
@@ -43,6 +43,22 @@ def test_values_beyond_the_room_share_features_and_it_is_known(collect):
     assert (X.sum(axis=1) == 1).all()
     assert X[:30].argmax(axis=1).tolist() == [k for k in range(10) for _ in range(3)]
     assert stream.encoder.layout.categories[0].hashes
+
+
+@pytest.mark.parametrize("statistics", [False, True])
+@pytest.mark.parametrize("cut", [1, 2, 5])
+def test_the_room_may_be_full_before_a_value_comes_that_finds_none(cut, statistics):
+    table = pa.table({"v": ["a", "b", "a", "b", "c", "d", "a", "c"]})
+    kind = {"n_hash": 4, "max_categories": 2, "statistics": statistics}
+    whole, parts = (Encoder([Column("v", "text")], **kind) for _ in range(2))
+    (batch,) = table.to_batches()
+    expected = whole.encode(batch)
+    found = [parts.encode(batch.slice(start, cut)) for start in range(0, 8, cut)]
+    assert parts.feature_names == whole.feature_names
+    wide = [np.pad(X, ((0, 0), (0, expected.shape[1] - X.shape[1]))) for X in found]
+    np.testing.assert_array_equal(np.concatenate(wide), expected)
+    # no value is lost
+    assert (expected != 0.0).any(axis=1).all()
 
 
 @pytest.mark.parametrize("cut", [1, 7, 100])

@@ -57,6 +57,8 @@ def test_codes_come_in_order_of_appearance_whatever_the_blocks(cut):
         codes.take(values[start : start + cut])
         found += codes.of(values[start : start + cut]).tolist()
     assert found == [1, 2, 0, 3, 1, 0, 0, 4]
+    # a 0 has no sign, also where it is shown
+    assert str(codes.values[1]) == "0.0"
     assert codes.of(np.array([0.1, 0.0, 8.0], dtype=np.float32)).tolist() == [3, 2, 0]
     codes.take(np.arange(10.0, 3000.0))
     assert len(codes.values) == ROOM
