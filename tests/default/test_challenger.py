@@ -19,6 +19,7 @@ from onkel.default.loss_window import (
     LossWindow,
 )
 from onkel.maps.landmarks.schedule import CHOICE_ROWS
+from onkel.model.warmup import Warmup
 
 pytestmark = pytest.mark.compiled
 
@@ -459,6 +460,22 @@ def test_what_is_known_of_changes_begins_anew_with_a_takeover(monkeypatch):
         assert not len(model.history.sums)
     assert len(model.changed_at) == 64
     assert model.changed_at == sorted(model.changed_at)
+
+
+def test_rows_before_a_change_get_the_columns_and_classes_that_come():
+    model = copy.deepcopy(fitted()).model_
+    X, y = changing(100)
+    own = Warmup(200, 4, np.float64)
+    own.keep(X, 2.0 * y - 1.0, np.ones(100))
+    model.before = model._no_rows().followed(own, 100, 200, 0)
+    model.widen(1)
+    np.testing.assert_allclose(model.before.X, np.column_stack([X, np.zeros(100)]), rtol=1e-6)
+    # a class that comes first moves the two others
+    model.add_output(0)
+    np.testing.assert_array_equal(model.before.y, y + 1.0)
+    model.add_output(3)
+    np.testing.assert_array_equal(model.before.y, y + 1.0)
+    assert model.n_outputs == 4
 
 
 @pytest.mark.parametrize("quietly", [True, False])

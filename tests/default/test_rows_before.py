@@ -147,6 +147,8 @@ def test_only_the_last_four_changes_before_the_last_one_are_asked():
     # rows that follow are like those before the change, or unlike all
     assert stream(1.0, 1.0, 1.0, 1.0)
     assert not stream(1.0, 1.0, 1.0, -1.0, -1.0, -1.0, -1.0)
+    # those that followed the fifth last change would decide
+    assert not stream(1.0, 1.0, 1.0, 1.0, 5.0, 0.0, 0.0, 0.0)
 
 
 def test_a_row_counts_as_its_weight():
