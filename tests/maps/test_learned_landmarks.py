@@ -15,7 +15,7 @@ from onkel.maps.landmarks import first_widths as first_widths_module
 from onkel.maps.landmarks import search as search_module
 from onkel.maps.landmarks import small_search
 from onkel.maps.landmarks.climb import climb, judged
-from onkel.maps.landmarks.drawn_rows import drawn, split, steps_of_drawing
+from onkel.maps.landmarks.drawn_rows import drawn, rows_to_learn, split, steps_of_drawing
 from onkel.maps.landmarks.first_widths import first_widths, objective, prior_mean
 from onkel.maps.landmarks.fitted import TailCurves, Units
 from onkel.maps.landmarks.gradient import gradient
@@ -250,6 +250,18 @@ def test_rows_are_drawn_in_parts_and_each_but_once(monkeypatch):
             np.testing.assert_array_equal(mine, own)
     back = units.inverse(np.concatenate([rows.X for rows in parts]).astype(float))
     np.testing.assert_allclose(np.sort(back[:, 0]), np.sort(X[:, 0]), rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize("n", [10, 1000, 20_479, 20_480, 65_536, 70_000, 131_072])
+def test_of_many_rows_a_search_sees_as_many_as_it_may(n):
+    """A fifth of the rows is held out, at most 4 096; both together are at most 65 536."""
+    held, learned = split(n, np.random.default_rng(0))
+    assert len(held) == min(n // 5, 4096)
+    assert len(held) + len(learned) == min(n, 65_536)
+    assert len(np.unique(np.concatenate([held, learned]))) == min(n, 65_536)
+    assert rows_to_learn(n) == len(learned)
+    # drawn from all of them
+    assert learned.max() > 0.9 * n - 3
 
 
 def test_held_out_rows_choose_the_penalty_where_factors_fail_too():

@@ -280,6 +280,34 @@ def test_noise_and_constants_have_no_period():
     noise = np.random.default_rng(0).normal(size=(2048, 1))
     assert not find_periods(np.cumsum(noise, axis=0)).any()
     assert not find_periods(np.ones((500, 1))).any()
+    # few rows correlate by chance
+    for seed in range(20):
+        noise = np.random.default_rng(seed).normal(size=(100, 1))
+        assert not find_periods(np.cumsum(noise, axis=0)).any()
+
+
+def test_what_alternates_is_no_period_of_two():
+    """The last two values tell that; the first period is a multiple."""
+    values = (-1.0) ** np.arange(500) + 0.01 * np.random.default_rng(0).normal(size=500)
+    assert find_periods(values[:, None])[0] == 4
+
+
+def test_the_shortest_strong_period_comes_before_the_strongest():
+    """As a naive autocorrelation of the differences has it, each lag by the mean of its pairs."""
+    rng = np.random.default_rng(0)
+    t = np.arange(1500)
+    values = np.sin(2 * np.pi * t / 7) + 0.45 * np.sin(2 * np.pi * t / 91) + 1.5 * t
+    values += 3.0 * (t % 700 == 5) + 0.1 * rng.standard_normal(1500)
+    steps = np.diff(values) - np.diff(values).mean()
+    size = np.mean(steps**2)
+    lags = range(1, len(steps) // 2 - 1)
+    found = {k: np.mean(steps[k:] * steps[: len(steps) - k]) / size for k in lags}
+    peaks = [k for k in lags if k >= 3 and found[k - 1] < found[k] >= found.get(k + 1, 1.0)]
+    peaks = [k for k in peaks if found[k] > 4.0 / np.sqrt(len(steps))]
+    strongest = max(peaks, key=found.get)
+    shortest = next(k for k in peaks if found[k] >= 0.9 * found[strongest])
+    assert find_periods(values[:, None]).tolist() == [shortest, strongest]
+    assert 3 <= shortest < 100 < strongest
 
 
 def test_periods_are_looked_for_at_row_numbers():
@@ -288,6 +316,9 @@ def test_periods_are_looked_for_at_row_numbers():
         memory.past.total[0] += memory._rows_until_look(memory.n_rows)
         at.append(memory.n_rows)
     assert at == [128, 256, 512, 1024, 2048, 4096, 6144, 8192]
+    # also from between two of them
+    for n, look in ((0, 128), (127, 128), (1500, 2048), (2049, 4096), (6000, 6144)):
+        assert n + memory._rows_until_look(n) == look
 
 
 def test_gain_is_shown_by_gain_alone():
@@ -296,6 +327,57 @@ def test_gain_is_shown_by_gain_alone():
     better, same = Gain(), Gain()
     assert any(better.add(rows, 0.8 * rows) for rows in losses)
     assert not any(same.add(rows, rng.permutation(rows)) for rows in losses)
+
+
+def test_a_gain_must_be_certain_and_worth_two_percent():
+    rng = np.random.default_rng(0)
+    losses = rng.exponential(size=(200, 64))
+    tiny, lucky = Gain(), Gain()
+    assert not any(tiny.add(rows, 0.981 * rows) for rows in losses)
+    # half less in the mean, but all of it in two rows
+    few = losses.copy()
+    few[[3, 9], [5, 20]] += 600.0
+    assert not any(lucky.add(*rows) for rows in zip(few[:20], losses[:20], strict=True))
+
+
+def test_a_test_comes_every_64_rows_then_every_1024_and_older_rows_count_less():
+    gain, losses = Gain(), np.ones(64)
+    until = []
+    for _ in range(40):
+        until.append(gain.until_test)
+        n = min(gain.until_test, 64)
+        gain.add(losses[:n], losses[:n])
+    assert until[:17] == [64] * 16 + [1024]
+    assert until[17:33] == [1024 - 64 * k for k in range(1, 16)] + [1024]
+    # the sums at row 2048: sixteen times 1 % less of those at row 1024
+    early = sum(64 * 0.99**k for k in range(16))
+    assert gain.sums[0] == pytest.approx(early * 0.99**16 + 1024)
+    again = Gain.from_state(gain.get_state())
+    assert again.until_test == gain.until_test
+
+
+def test_errors_in_another_scale_change_nothing():
+    rng = np.random.default_rng(0)
+    without, gains = rng.exponential(size=(30, 50)), (Gain(), Gain())
+    mixtures, E = (Experts(3), Experts(3)), rng.normal(size=(1500, 3, 1))
+    targets = 0.3 * E[:, 1] + 0.7 * E[:, 2] + 0.5 * rng.normal(size=(1500, 1))
+    found = [[], []]
+    for k, rows in enumerate(without):
+        if k == 15:
+            # errors are 8 times as large from now on, and their squares 64 times
+            gains[1].rescale(3)
+            mixtures[1].rescale(3)
+        part = slice(50 * k, 50 * k + 50)
+        for i, scale in enumerate((1.0, 8.0 if k >= 15 else 1.0)):
+            for one in range(0, 50, 2):
+                some = scale**2 * rows[one : one + 2]
+                found[i].append(gains[i].add(some, 0.9 * some))
+            p = mixtures[i].learn(scale * E[part], scale * targets[part], np.ones(50))
+            found[i] += (p / scale).ravel().tolist()
+    assert found[0] == found[1]
+    assert any(one is True for one in found[0])
+    np.testing.assert_array_equal(gains[1].sums, gains[0].sums * [64.0, 64.0, 4096.0])
+    assert (mixtures[0].mixture.weights > 0.1).sum() == 2
 
 
 def test_a_newton_step_of_two_classes_is_that_of_several():
