@@ -138,6 +138,36 @@ def test_columns_that_say_something_are_chosen():
     assert 5 not in bins.columns
 
 
+def test_columns_are_compared_by_what_they_say_beyond_chance():
+    """Eight bins of noise explain seven times as much by chance as two values do."""
+    chosen = 0
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        X = rng.standard_normal((1000, 40))
+        X[:, 7] = rng.integers(0, 2, 1000)
+        Y = 0.16 * X[:, 7:8] + rng.standard_normal((1000, 1))
+        chosen += 7 in PairBins.of(X, Y, 5000).columns
+    assert chosen >= 16
+    # a column of numbers that says much comes before many of two values that say nothing
+    X[:, 8:] = rng.integers(0, 2, (1000, 32))
+    assert 3 in PairBins.of(X, Y + X[:, 3:4], 5000).columns
+
+
+def test_what_says_least_is_left_out_first_and_constants_at_once():
+    X, R, _ = rows(n=1000, d=20)
+    R = X[:, 4:5] + X[:, 11:12]
+    assert {4, 11} <= set(PairBins.of(X, R, 40).columns)
+    X[:, 2:] = 1.0
+    assert PairBins.of(X, R, 5000).columns.tolist() == [0, 1]
+
+
+def test_a_new_value_falls_into_the_bin_of_the_nearest():
+    X = np.repeat([[0.0], [4.0], [10.0]], 20, axis=0)
+    bins = PairBins.of(X, X, 100)
+    new = np.array([[-5.0], [1.9], [2.1], [6.9], [7.1], [99.0]])
+    assert bins_of(new, bins)[:, 0].tolist() == [0, 0, 1, 1, 2, 2]
+
+
 def test_noise_is_left_out():
     rng = np.random.default_rng(0)
     X, R = rng.standard_normal((4000, 6)), rng.standard_normal((4000, 1))
