@@ -7,7 +7,7 @@ import copy
 import numpy as np
 import pytest
 
-from onkel import FOGDRegressor, KernelRLSRegressor, StreamModel, load
+from onkel import FOGDClassifier, FOGDRegressor, KernelRLSRegressor, StreamModel, load
 from onkel.errors import MergeError
 
 
@@ -87,3 +87,16 @@ def test_differences_are_named(sample):
     with pytest.raises(MergeError, match="no rows"):
         unscaled.fix_map()
     assert sample.n_rows == 400
+
+
+def test_classes_in_another_order_are_refused_before_anything_changes():
+    rows = part(table(), slice(300))
+    models = []
+    for first, second in (("late", "on time"), ("on time", "late")):
+        own = {**rows, "y": np.where(np.arange(300) % 2, first, second)}
+        model = StreamModel(FOGDClassifier(n_components=20, random_state=0), scaling="none")
+        models.append(model.partial_fit(own, target="y").fix_map())
+    before = models[0].to_bytes()
+    with pytest.raises(MergeError, match="the order of the classes"):
+        models[0].merge(models[1])
+    assert models[0].to_bytes() == before

@@ -249,9 +249,15 @@ class TargetMeans(Stateful):
         if more > 0:
             self.total = np.pad(self.total, (0, more))
 
-    def take_in(self, other: TargetMeans, origin: TargetMeans | None) -> None:
-        """Add what another has counted since both were ``origin`` (None: since the first row)."""
+    def require_alike(self, other: TargetMeans) -> None:
+        """Raise MergeError unless both have their classes in the same order."""
         require_same("the order of the classes", self.classes, other.classes)
+
+    def take_in(self, other: TargetMeans, origin: TargetMeans | None) -> None:
+        """Add what ``other``, which is alike, has counted since both were ``origin``.
+
+        None: since the first row.
+        """
         of_all = (self, other, TargetMeans(self.of_classes) if origin is None else origin)
         J = self.n_means
         self.n_rows = joined(of.n_rows for of in of_all)

@@ -327,6 +327,7 @@ class Inputs(Stateful):
         """Raise MergeError, naming the difference, unless both make the same columns of a row."""
         require_same("the columns", *map(_encoding, (self, other)))
         require_same("the places of the columns", self.late, other.late)
+        self.means.require_alike(other.means)
 
     def take_in(self, other: Inputs, origin: Inputs | None) -> None:
         """Add the counts of ``other``, which is alike, since both were ``origin`` (if given)."""
