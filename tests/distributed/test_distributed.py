@@ -279,3 +279,61 @@ def test_a_closed_client_is_named(client, folder):
     ):
         with pytest.raises(ValueError, match="the Dask client given is closed"):
             call()
+
+
+# ---- predictions and arrays that cannot be ------------------------------------------------------
+
+HOW = {"keep": (), "proba": False, "skip_bad": True}
+
+
+@pytest.fixture(scope="module")
+def model(rows):
+    return StreamModel(estimator()).fit(rows.slice(0, 600), target="y")
+
+
+def test_a_file_that_cannot_be_written_is_not_the_fault_of_the_partition(model, folder, tmp_path):
+    part = parts_of(folder)[0]
+    path = tmp_path / "not there" / "part.parquet"
+    with pytest.raises(OSError, match=r"No such file or directory.*part.parquet"):
+        predict_part(model.get_state(), part.name, part.data, str(path), HOW)
+
+
+def test_rows_without_a_target_leave_the_others_their_score(model, rows, tmp_path):
+    some = rows.slice(600, 50)
+    y = some["y"].to_pylist()
+    gaps = some.set_column(2, "y", pa.array([None, *y[1:]]))
+    pq.write_table(gaps, tmp_path / "gaps.parquet")
+    data = FilePart(str(tmp_path / "gaps.parquet"))
+    _, report = predict_part(model.get_state(), "gaps", data, str(tmp_path / "out"), HOW)
+    error = model.predict(some.drop(["y"]))[1:] - y[1:]
+    assert (report.n_rows, report.scored) == (50, 49)
+    assert report.metrics["rmse"] == pytest.approx(np.sqrt(np.mean(error**2)))
+
+
+@pytest.mark.parametrize(
+    ("what", "more", "message"),
+    [
+        (StreamModel(KernelRLSRegressor()), {}, "has learned no rows"),
+        (KernelRLSRegressor(), {}, "KernelRLSRegressor reads no files"),
+        ("fitted", {"keep": ["prediction"]}, "keep: 'prediction'"),
+        ("fitted", {"proba": True}, "KernelRLSRegressor has no probabilities"),
+    ],
+)
+def test_predictions_that_cannot_be_are_refused_at_once(
+    model, folder, client, tmp_path, what, more, message
+):
+    out = tmp_path / "out"
+    with pytest.raises(ValueError, match=message):
+        distributed.predict(model if what == "fitted" else what, folder, out, client=client, **more)
+    assert not out.exists()
+
+
+def test_arrays_that_do_not_fit_are_named():
+    array = pytest.importorskip("dask.array")
+    X, y = (array.from_array(np.zeros(shape), chunks=2) for shape in ((6, 3), 6))
+    with pytest.raises(DataError, match=r"X \(6, 3\) and y \(6, 1\) must be of the shapes"):
+        parts_of((X, y[:, None]))
+    with pytest.raises(DataError, match="X has 6 rows, and y has 5"):
+        parts_of((X, y[:5]))
+    with pytest.raises(DataError, match="the chunks of y have no known sizes"):
+        parts_of((X, y[y == 0]))

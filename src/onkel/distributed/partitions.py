@@ -85,9 +85,16 @@ def _array_parts(X: Any, y: Any) -> list[Part]:
     """Blocks of rows of X (n, d), with y (n,) cut the same way."""
     from dask import delayed
 
+    if (X.ndim, y.ndim) != (2, 1):
+        raise DataError(f"X {X.shape} and y {y.shape} must be of the shapes (n, d) and (n,)")
+    for name, array in (("X", X), ("y", y)):
+        if any(np.isnan(rows) for rows in array.chunks[0]):
+            raise DataError(
+                f"the chunks of {name} have no known sizes: call {name}.compute_chunk_sizes() first"
+            )
+    if len(X) != len(y):
+        raise DataError(f"X has {len(X):,} rows, and y has {len(y):,}: each row needs one")
     X = X.rechunk({1: -1})
-    if any(np.isnan(rows) for rows in X.chunks[0]):
-        raise DataError("the chunks of X have no known sizes: call X.compute_chunk_sizes() first")
     y = y.rechunk((X.chunks[0],))
     pairs = zip(X.to_delayed().ravel(), y.to_delayed().ravel(), strict=True)
     return [Part(f"block {k}", delayed(_pair)(*pair)) for k, pair in enumerate(pairs)]

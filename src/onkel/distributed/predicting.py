@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
 
 from onkel.distributed.partitions import client_or_default, dask, parts_of
 from onkel.distributed.reports import PartReport, Predicted
@@ -16,6 +18,7 @@ from onkel.metrics import Score
 from onkel.persistence.atomic import atomic_file
 from onkel.pipeline import StreamModel
 from onkel.pipeline.rows import reading_to_predict
+from onkel.pipeline.statistics import is_fitted
 from onkel.streams import open_stream
 
 if TYPE_CHECKING:
@@ -66,10 +69,14 @@ def predict(
     ------
     DataError
         A partition cannot be read; the error names it and says why.
+    OSError
+        A file cannot be written.
     ValueError
-        The folder is not empty, or there is no client.
+        The model has learned nothing or has no probabilities, a column to keep has the name of
+        one that is written, the folder is not empty, or there is no client.
     """
-    client = client_or_default(client)
+    client, keep = client_or_default(client), tuple(keep)
+    _check(model, keep, proba)
     folder = Path(folder).resolve()
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise ValueError(f"{folder}: is there already; give an empty folder, or a new one")
@@ -77,7 +84,7 @@ def predict(
     folder.mkdir(parents=True, exist_ok=True)
     delayed = dask().delayed
     state = delayed(model.get_state(), traverse=False)
-    how = {"keep": tuple(keep), "proba": proba, "skip_bad": skip_bad}
+    how = {"keep": keep, "proba": proba, "skip_bad": skip_bad}
     tasks = [
         delayed(predict_part)(state, part.name, part.data, f"{folder}/part-{k:05}.parquet", how)
         for k, part in enumerate(parts)
@@ -91,6 +98,28 @@ def predict(
     return Predicted([path for path, _ in results if path], [report for _, report in results])
 
 
+def _check(model: StreamModel, keep: tuple[str, ...], proba: bool) -> None:
+    """Refuse a model that cannot predict so, before anything is read."""
+    if not isinstance(model, StreamModel):
+        raise ValueError(f"model: a {type(model).__name__} reads no files: give a StreamModel")
+    if not (is_fitted(model.estimator) and is_fitted(model.scaler)):
+        raise ValueError("model: has learned no rows yet")
+    if proba and not hasattr(model, "predict_proba"):
+        raise ValueError(f"proba=True: {type(model.estimator).__name__} has no probabilities")
+    names = ["prediction", *(map(_proba_name, model.classes_.tolist()) if proba else ())]
+    for name in keep:
+        if name in names:
+            raise ValueError(f"keep: {name!r} is a name that the predictions have")
+
+
+def _proba_name(label: object) -> str:
+    return f"proba_{label}"
+
+
+class _UnreadError(Exception):
+    """A partition cannot be read or predicted; ``__cause__`` says why."""
+
+
 def predict_part(
     state: State, name: str, data: object, path: str, how: dict[str, Any]
 ) -> tuple[str | None, PartReport]:
@@ -99,40 +128,55 @@ def predict_part(
     model = StreamModel.from_state(state)
     score = Score(model.task)
     try:
-        rows = _write(model, data, path, score, how["keep"], how["proba"])
+        rows = _write(_predicted(model, data, score, how["keep"], how["proba"]), path)
     except NoRowsError:
         return None, PartReport(name, 0, {}, time.perf_counter() - began)
-    except CANNOT_BE_READ as error:
+    except _UnreadError as error:
+        cause = error.__cause__
+        assert isinstance(cause, Exception)
         if not how["skip_bad"]:
-            raise unreadable(name, error) from None
-        return None, PartReport(name, 0, {}, time.perf_counter() - began, str(error))
-    sums = score.sums if score.n_rows == rows else {}
-    return path, PartReport(name, rows, sums, time.perf_counter() - began)
+            raise unreadable(name, cause) from None
+        return None, PartReport(name, 0, {}, time.perf_counter() - began, str(cause))
+    sums = score.sums if score.n_rows else {}
+    seconds = time.perf_counter() - began
+    return path, PartReport(name, rows, sums, seconds, n_scored=score.n_rows)
 
 
-def _write(
-    model: StreamModel, data: object, path: str, score: Score, keep: tuple[str, ...], proba: bool
-) -> int:
-    """Write the predictions of a partition; returns the number of rows."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    rows = 0
+def _predicted(
+    model: StreamModel, data: object, score: Score, keep: tuple[str, ...], proba: bool
+) -> Iterator[pa.RecordBatch]:
+    """What is written of each block of a partition; ``score`` takes in those with targets."""
     reading = reading_to_predict(model.settings, keep=keep)
-    stream = open_stream(rows_in(data), reading, encoder=model.encoder)
-    with atomic_file(Path(path)) as file:
-        writer: Any = None
+    try:
+        stream = open_stream(rows_in(data), reading, encoder=model.encoder)
         for block in stream:
             columns = stream.kept(block.n_rows) | {"prediction": model.predict_features(block.X)}
             if proba:
                 shares = model.proba_features(block.X).T
-                labels = model.classes_.tolist()
-                columns |= {f"proba_{k}": own for k, own in zip(labels, shares, strict=True)}
+                names = map(_proba_name, model.classes_.tolist())
+                columns |= dict(zip(names, shares, strict=True))
             score.add(block.y, columns["prediction"])
-            batch = pa.RecordBatch.from_pydict({k: pa.array(v) for k, v in columns.items()})
-            writer = writer or pq.ParquetWriter(file, batch.schema)
-            writer.write_batch(batch)
-            rows += block.n_rows
-        if writer is not None:
-            writer.close()
+            yield pa.RecordBatch.from_pydict({k: pa.array(v) for k, v in columns.items()})
+    except NoRowsError:
+        raise
+    except CANNOT_BE_READ as error:
+        raise _UnreadError from error
+
+
+def _write(batches: Iterator[pa.RecordBatch], path: str) -> int:
+    """Write a file of these; returns the number of rows. OSError if it cannot be written."""
+    import pyarrow.parquet as pq
+
+    rows = 0
+    try:
+        with atomic_file(Path(path)) as file:
+            writer: Any = None
+            for batch in batches:
+                writer = writer or pq.ParquetWriter(file, batch.schema)
+                writer.write_batch(batch)
+                rows += batch.num_rows
+            if writer is not None:
+                writer.close()
+    except OSError as error:
+        raise OSError(error.errno, error.strerror or str(error), path) from None
     return rows

@@ -23,7 +23,8 @@ class PartReport:
     seconds: float
     #: why the partition was left out
     failure: str | None = None
-    #: rows scored where these are not all: the sample's first row comes before any label
+    #: rows scored where these are not all: the sample's first row comes before any label, and
+    #: rows that are predicted may have no target
     n_scored: int | None = None
 
     @property
