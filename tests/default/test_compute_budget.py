@@ -2,14 +2,80 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
 from onkel import OnlineKernelClassifier, OnlineKernelRegressor
+from onkel.default.compute_budget import ComputeBudget
 from onkel.explicit.model import ExplicitModel
 from onkel.maps.landmarks import competing_widths, learned
 from onkel.maps.landmarks.first_widths import work_of_widths
 from onkel.maps.landmarks.search import work_of_search
+
+
+class Planned:
+    """A map with fits at some rows, which use some of them; a row takes 2 multiplications."""
+
+    def __init__(self, **fits):
+        #: rows of each fit, by when it is due
+        self.fits, self.postponed = {int(due[1:]): rows for due, rows in fits.items()}, []
+
+    def next_fit(self, n, last):
+        due = min(due for due in (*self.fits, last) if due > n)
+        return due, self.fits.get(due, due)
+
+    def work_of_fit(self, due):
+        return 10 * due
+
+    def work_between(self, start, end):
+        return 2 * (end - start), sum(10 * due for due in self.fits if start < due <= end)
+
+    def postpone(self, on, rows=0):
+        self.postponed.append((on, rows))
+
+
+def test_work_is_charged_where_the_budget_covers_it():
+    budget, unfitted = ComputeBudget(), Planned(r64=64, r128=128, r192=192)
+    assert not budget.charge(1)
+    budget.count_rows(unfitted, 0, 128, challenged=False)
+    assert (budget.learned, budget.followed) == (256 + 640 + 1280, 0)
+    # of a challenger its rows count: its fits were charged when it began
+    budget.count_rows(unfitted, 128, 198, challenged=True)
+    assert (budget.learned, budget.followed) == (2176 + 140 + 1920, 140)
+    assert not budget.charge(4097)
+    assert budget.left == 4096
+    assert budget.charge(4096)
+    assert budget.left == 0
+
+
+# fits that begin while the next 64 rows come, those of 50 to 114 rows, count; and while one of them
+# lasts, those of 64 rows more, and so on
+@pytest.mark.parametrize(
+    ("fits", "last", "begun"),
+    [
+        ({"r100": 100, "r200": 115}, 1000, [100]),
+        ({"r100": 100, "r240": 114, "r300": 243}, 1000, [100, 240]),
+        ({"r100": 100, "r240": 114, "r300": 242, "r500": 307}, 1000, [100, 240, 300]),
+        ({"r100": 100, "r240": 114, "r300": 242}, 240, [100, 240]),
+    ],
+)
+def test_a_search_waits_until_three_quarters_of_the_budget_cover_it(fits, last, begun):
+    work = 10 * sum(begun)
+    for missing in (0, 4):
+        budget, planned = ComputeBudget(), Planned(**fits)
+        budget.learned = work * 4 // 3 + 1 - missing
+        budget.search(SimpleNamespace(map=planned, warmup=SimpleNamespace(count=50, n_rows=last)))
+        assert budget.followed == (0 if missing else work)
+        assert planned.postponed == [(False, 50), *([(True, 0)] if missing else [])]
+
+
+def test_a_search_that_is_being_made_is_not_charged_again():
+    budget, planned = ComputeBudget(), Planned(r100=50)
+    budget.learned = 10**6
+    budget.search(SimpleNamespace(map=planned, warmup=SimpleNamespace(count=50, n_rows=1000)))
+    assert (budget.followed, planned.postponed) == (0, [])
 
 
 def flipping(n, period, seed=0):

@@ -11,7 +11,7 @@ from scipy.special import expit, softmax
 from onkel import OnlineKernelClassifier, OnlineKernelRegressor, load
 from onkel.default import boosting
 from onkel.default.boosting import Binned, boosted, edges_of, judged, loss_of
-from onkel.default.cells import AGREED, ROWS, SIZE, share
+from onkel.default.cells import AGREED, LEFT, ROWS, SIZE, share
 from onkel.default.held_out import HeldOut
 from onkel.default.tree_loops import MORE, SQUARED, TWO, slopes
 from onkel.default.tree_part import TreePart, add_values, share_of_classes
@@ -311,6 +311,25 @@ def test_two_parts_of_a_stream_give_the_sums_of_the_whole():
     other.values[0, 0, 0] += 1.0
     with pytest.raises(MergeError, match="the trees: values"):
         mine.require_alike(other)
+
+
+def test_in_merged_sums_the_rows_before_count_as_little_as_in_one_stream():
+    X, Y, _, origin = part_of(SQUARED)
+    X, Y = np.tile(X, (4, 1)), np.tile(Y, (4, 1))
+    P, weight = Y + 0.3, np.random.default_rng(5).uniform(0.5, 2.0, len(X))
+
+    def learn(part, a, b):
+        part.learn(X[a:b], Y[a:b], P[a:b], weight[a:b])
+
+    # sums fade whenever 256 rows more have come
+    learn(origin, 0, 512 - int(origin.sums[ROWS]))
+    whole, mine, other = (copy.deepcopy(origin) for _ in range(3))
+    learn(whole, 500, 1524)
+    learn(mine, 500, 756)
+    learn(other, 756, 1524)
+    mine.take_in(other, origin)
+    keep = np.delete(np.arange(len(whole.sums)), LEFT)
+    np.testing.assert_allclose(mine.sums[keep], whole.sums[keep], rtol=1e-9)
 
 
 # ---- in the default ------------------------------------------------------------------------------

@@ -10,6 +10,7 @@ from onkel.default import row_sample, without_search
 from onkel.default.held_out import HeldOut
 from onkel.default.quick_trees import quick_trees
 from onkel.default.row_sample import RowSample
+from onkel.errors import ModelFileError
 
 _HALVES = slice(4000), slice(4000, None)
 
@@ -65,6 +66,46 @@ def test_small_whole_numbers_take_a_byte():
     np.testing.assert_array_equal(whole.rows()[0][:, 0], X[whole.born, 0] - 1.0)
     np.testing.assert_allclose(whole.rows()[0][:, 3], X[whole.born, 3] / 3.0, rtol=1e-6, atol=1e-6)
     np.testing.assert_array_equal(whole.rows()[0][:, 4:], X[whole.born, 4:])
+
+
+@pytest.mark.parametrize("cuts", [[], range(1, 200)], ids=["a block", "row by row"])
+def test_a_byte_holds_differences_up_to_127(cuts):
+    X = np.tile([7.0, 0.0, 0.0, 0.0], (200, 1))
+    X[50:, 1:] = 127.0, 128.0, -128.0
+    sample = kept(X, cuts, 10_000)
+    np.testing.assert_array_equal(sample.rows()[0], X)
+    assert sample.is_small.tolist() == [True, True, False, False]
+
+
+def test_rows_are_no_more_than_there_is_room_for_when_a_column_becomes_wide():
+    rng = np.random.default_rng(0)
+    X, y = rng.integers(0, 100, (1000, 8)).astype(float), np.arange(1000.0)
+    X[600:, 1] += 0.5
+    sample = RowSample(8 * 1000, 8)
+    for t in range(1000):
+        sample.add(X[t : t + 1], y[t : t + 1], np.ones(1))
+        assert sample.count <= sample.size == (1000 if t < 600 else 8000 // 11)
+    values = X[sample.born, :4] / 3.0
+    sample.replace(np.arange(4), values)
+    assert sample.count <= sample.size == 8000 // 20
+    expected = X[sample.born]
+    expected[:, :4] /= 3.0
+    np.testing.assert_allclose(sample.rows()[0], expected, rtol=1e-6, atol=1e-5)
+
+
+def test_for_sure_the_first_rows_are_kept_whatever_their_numbers_are():
+    X = np.random.default_rng(0).standard_normal((201, 3))
+    sample = kept(X[:200], [], 2400)
+    assert sample.sure == sample.count == 200
+    assert RowSample(2400, 3).sure == 200
+    assert kept(X, [], 2400).count < 200
+
+
+@pytest.mark.parametrize("born", [[0, 1, 1], [0, 2, 1], [0, 1, 3]])
+def test_crafted_numbers_of_rows_are_refused(born):
+    state = kept(np.arange(3.0)[:, None], [], 1000).get_state()
+    with pytest.raises(ModelFileError, match="born"):
+        RowSample(1000, 1).set_state({**state, "born": np.array(born)})
 
 
 def test_rows_of_a_file_in_which_no_column_was_small():

@@ -60,3 +60,25 @@ def test_it_is_learning_in_order(weights, forgetting, monkeypatch):
     assert matrix.since.count == (0 if once else other.since.count)
     np.testing.assert_allclose(model.weights.W, expected.weights.W, rtol=1e-9, atol=1e-12)
     assert np.array_equal(model.weights.state, expected.weights.state)
+
+
+def test_rows_are_summed_again_after_some_that_were_not():
+    """Rows of no weight are learned in order; what they and those before explain counts once."""
+    X, y, weight = rows(4 * ANCHOR_ROWS, "several")
+    # as many rows as are summed at once count in the second and third parts together
+    weight[ANCHOR_ROWS : 3 * ANCHOR_ROWS : 2] = 0.0
+    expected, model = fitted(), fitted()
+    for each in (expected, model):
+        each._reset()
+    expected._learn_in_order(X, y, weight, np.zeros((len(y), 1)))
+    replay, summed = model.replay(), []
+    for start in range(0, len(X), ANCHOR_ROWS):
+        some = slice(start, start + ANCHOR_ROWS)
+        summed.append(model.weights.matrix.can_sum(weight[some]))
+        replay.learn(X[some], y[some], weight[some])
+    replay.finish()
+    assert summed == [True, False, False, True]
+    found, wanted = (of.weights.matrix.get_state() for of in (model, expected))
+    for name in ("R", "b", "z_sum", "noise"):
+        np.testing.assert_allclose(found[name], wanted[name], rtol=1e-9, atol=1e-9)
+    np.testing.assert_array_equal(model.weights.state, expected.weights.state)

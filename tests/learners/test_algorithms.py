@@ -95,6 +95,8 @@ def test_a_wrong_parameter_is_named(name):
         "learning_rate_gamma": [None, -1.0],
         "alpha": [None],
     }
+    classes = {cls for row in ALGORITHMS.values() for cls in (row.classifier, row.regressor) if cls}
+    assert wrong.keys() <= {parameter for cls in classes for parameter in cls().get_params()}
     X = np.arange(8.0).reshape(4, 2)
     for task, y in (("classification", [0, 1, 0, 1]), ("regression", [0.5, 1.0, 2.0, 3.0])):
         row = ALGORITHMS[name]

@@ -91,9 +91,9 @@ def test_the_entry_runs_what_was_printed(key):
 def test_sizes_are_the_papers(table):
     """B and D = 4B of the heading; B = 30, D = 450, rank 6 in regression."""
     rows = {} if table == 9 else rows_of(CLASSIFICATION[table])
-    for key in cells():
-        if key[:2] != ("lsokl", table):
-            continue
+    own = [key for key in cells() if key[:2] == ("lsokl", table)]
+    assert {"fogd", "nogd", "bogd", "projectron"} <= {key[3] for key in own}
+    for key in own:
         case = entry_of(key)
         B = 30 if table == 9 else int(rows[key[2]]["B"])
         given = case.parameters
