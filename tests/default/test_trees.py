@@ -11,8 +11,9 @@ from scipy.special import expit, softmax
 from onkel import OnlineKernelClassifier, OnlineKernelRegressor, load
 from onkel.default import boosting
 from onkel.default.boosting import Binned, boosted, edges_of, judged, loss_of
-from onkel.default.cells import AGREED, LEFT, ROWS, SIZE, share
+from onkel.default.cells import AGREED, DOUBT, LEFT, ROWS, SIZE, share
 from onkel.default.held_out import HeldOut
+from onkel.default.learning_leaves import LearningLeaves
 from onkel.default.tree_loops import MORE, SQUARED, TWO, slopes
 from onkel.default.tree_part import TreePart, add_values, share_of_classes
 from onkel.errors import MergeError
@@ -271,6 +272,24 @@ def test_the_share_follows_and_blocks_do_not_matter(block):
     # better predictions than the trees' take over
     assert share(one.sums) < 0.6 * share(part.sums)
     np.testing.assert_array_equal(one.correction(X, P), one.share * (one.predictions(X) - P))
+
+
+@pytest.mark.parametrize("leaves_learn", [False, True])
+def test_what_is_added_before_a_row_is_learned_is_its_correction(leaves_learn):
+    part, rng = TreePart(1), np.random.default_rng(0)
+    part.columns, part.edges = np.zeros((3, 6), np.int64), rng.standard_normal((3, 6))
+    part.values = rng.standard_normal((3, 64, 1)).astype(np.float32)
+    part.loss, part.part = TWO, 0.5
+    part.sums[[AGREED, DOUBT, SIZE]] = 6.0, 1.0, 10.0
+    if leaves_learn:
+        part.leaves = LearningLeaves(part.values.shape, 1.0, 0.1, 1.0)
+        part.leaves.recent[[AGREED, DOUBT, SIZE]] = 9.0, 3.0, 10.0
+    # less a standard error, where the smaller of two shares is not careful enough
+    assert part.share == pytest.approx(0.5 * (0.6 if leaves_learn else 0.5))
+    X, P, one = rng.standard_normal((1, 2)), np.array([[0.3]]), np.ones((1, 1))
+    expected = part.correction(X, P)
+    assert abs(expected).max() > 0.01
+    np.testing.assert_allclose(part.learn(X, one, P, one[0]), expected, rtol=1e-6)
 
 
 def test_sums_fade_so_that_some_thousands_of_rows_count():

@@ -12,7 +12,7 @@ from onkel import OnlineKernelClassifier, OnlineKernelRegressor, from_bytes, to_
 from onkel.maps import LearnedLandmarks
 from onkel.maps.landmarks import competing_widths as competing
 from onkel.maps.landmarks.competing_widths import best_widths, columns_that_tell
-from onkel.maps.landmarks.first_widths import first_widths, predicted_by, prior_mean
+from onkel.maps.landmarks.first_widths import first_widths, of_columns, predicted_by, prior_mean
 from onkel.numerics.in_steps import finished
 
 
@@ -56,6 +56,18 @@ def test_columns_that_tell_are_those_of_the_formula(seed):
     assert found[:4].all()
 
 
+def test_columns_that_hardly_tell_are_those_of_the_formula():
+    rng, told = np.random.default_rng(0), []
+    for _ in range(40):
+        X = rng.standard_normal((200, 4))
+        Y = X @ rng.uniform(0.0, 1.0, (4, 2)) + rng.standard_normal((200, 2))
+        # weights that follow the targets move their mean
+        weight = np.exp(0.5 * Y[:, 0])
+        told.append(columns_that_tell(X, Y, weight))
+        np.testing.assert_array_equal(told[-1], tells_naively(X, Y, weight))
+    assert 0.1 < np.mean(told) < 0.9
+
+
 def test_columns_of_noise_seldom_tell_anything():
     rng = np.random.default_rng(0)
     kept = [
@@ -70,9 +82,10 @@ def test_a_constant_column_tells_nothing(monkeypatch):
     X = np.c_[X, np.zeros(512)]
     Y = (y - y.mean())[:, None]
     assert not columns_that_tell(X, Y, np.ones(512))[4]
+    monkeypatch.setattr(competing, "_MOST_PAIRS", 10)
+    assert columns_that_tell(X, Y, np.ones(512))[:2].all()
     # of more columns than pairs are looked at, each is looked at alone
     monkeypatch.setattr(competing, "_MOST_PAIRED", 3)
-    monkeypatch.setattr(competing, "_MOST_PAIRS", 10)
     assert columns_that_tell(X, Y, np.ones(512)).tolist() == [False, False, True, False, False]
 
 
@@ -123,6 +136,35 @@ def test_one_prior_competes_where_all_columns_tell(noise, n_fits, monkeypatch):
     assert tells.tolist() == [True] * 3 + [False] * noise
     assert finished(best_widths(X, Y, np.ones(300), found, 200, groups)) is found
     assert variances == [30.0, 10.0][:n_fits]
+
+
+def test_a_fit_begins_at_the_groups_of_which_a_column_tells_something(monkeypatch):
+    groups, starts = np.array([0, 0, 1, 2]), []
+
+    def noted(X, Y, weight, start, *more, **near):
+        starts.append(start)
+        yield True
+        return start
+
+    monkeypatch.setattr(competing, "widths_in_steps", noted)
+    monkeypatch.setattr(competing, "columns_that_tell", lambda *_: np.arange(4) == 1)
+    X, usual = np.random.default_rng(0).standard_normal((40, 4)), prior_mean(3)
+    finished(best_widths(X, X[:, 1:2], np.ones(40), of_columns(usual, groups), 30, groups))
+    # these are as wide as if there were no others, which are narrower
+    np.testing.assert_array_equal(starts[0][:2], prior_mean(1)[0])
+    assert (starts[0][2:4] < usual[0]).all()
+    assert starts[0][4] == usual[3]
+    np.testing.assert_array_equal(starts[1], of_columns(usual, groups))
+
+
+def test_rows_judge_widths_by_their_weight():
+    X, y = few_of_many(60, 3)
+    of, weight = (X[:40], y[:40, None], np.ones(40)), np.arange(20.0)
+    each, weighted = (
+        finished(competing._judged(prior_mean(3), of, (X[40:], y[40:, None], w)))
+        for w in (np.ones(20), weight)
+    )
+    np.testing.assert_allclose(weighted, weight * each, rtol=1e-12)
 
 
 def test_a_choice_takes_about_the_steps_foreseen():

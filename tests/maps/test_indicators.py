@@ -9,6 +9,7 @@ import pytest
 
 from onkel import OnlineKernelRegressor
 from onkel.default.bins import PairBins
+from onkel.maps.landmarks import first_widths as first_widths_module
 from onkel.maps.landmarks.first_widths import first_widths, objective, of_columns, prior_mean
 from onkel.maps.landmarks.fitted import Units
 from onkel.maps.landmarks.indicators import groups_of, in_groups
@@ -143,6 +144,21 @@ def test_a_groups_width_has_the_slope_of_all_its_columns():
     for group in range(4):
         assert np.ptp(found[:-1][groups == group]) == 0.0
     assert objective(prior_mean(4), X, Y, weight, groups)[0] > value or found[0] > prior_mean(4)[0]
+
+
+def test_a_groups_width_begins_at_the_mean_of_its_columns(monkeypatch):
+    X, few, _ = table(60)
+    groups, asked = groups_of(table(400)[0]), []
+
+    def counted(theta, *of):
+        asked.append(theta)
+        return objective(theta, *of)
+
+    monkeypatch.setattr(first_widths_module, "objective", counted)
+    start = of_columns(prior_mean(4), groups) + np.linspace(-0.5, 0.5, len(groups) + 1)
+    first_widths(X, (X[:, 0] + few)[:, None], np.ones(60), start, 1, groups)
+    means = [start[:-1][groups == group].mean() for group in range(4)]
+    np.testing.assert_allclose(asked[0], [*means, start[-1]], rtol=1e-12)
 
 
 def test_cells_take_numbers_before_single_values():

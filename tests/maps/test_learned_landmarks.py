@@ -14,9 +14,9 @@ from onkel.maps.landmarks import evidence as ev
 from onkel.maps.landmarks import first_widths as first_widths_module
 from onkel.maps.landmarks import search as search_module
 from onkel.maps.landmarks import small_search
-from onkel.maps.landmarks.climb import climb, judged
+from onkel.maps.landmarks.climb import better, climb, judged
 from onkel.maps.landmarks.drawn_rows import drawn, rows_to_learn, split, steps_of_drawing
-from onkel.maps.landmarks.first_widths import first_widths, objective, prior_mean
+from onkel.maps.landmarks.first_widths import first_widths, objective, predicted_by, prior_mean
 from onkel.maps.landmarks.fitted import TailCurves, Units
 from onkel.maps.landmarks.gradient import gradient
 from onkel.maps.landmarks.rational import kernel_columns
@@ -108,7 +108,7 @@ def test_kernel_columns_are_the_kernel_however_far_the_rows_are(own):
         np.testing.assert_allclose(K, kappa(X, at.S, w), rtol=1e-12)
 
 
-def first_objective(theta, X, Y, weight):
+def first_objective(theta, X, Y, weight, apart=2.0):
     """Leave-one-out error of kernel ridge regression, plus the prior."""
     n, d = X.shape
     diff = (X[:, None] - X[None]) * np.exp(theta[:-1])
@@ -120,7 +120,7 @@ def first_objective(theta, X, Y, weight):
         missed = Y[i] - M[i, rest] @ np.linalg.solve(noisy, Y[rest])
         error += weight[i] * (missed**2).sum()
     away = theta[:-1] + 0.35 + 0.5 * np.log(2.0 * d)
-    of_widths = away @ np.linalg.solve(0.16 * np.ones((d, d)) + np.eye(d) * 2.0 / d, away)
+    of_widths = away @ np.linalg.solve(0.16 * np.ones((d, d)) + np.eye(d) * apart / d, away)
     prior = 0.5 * (of_widths + (theta[-1] - np.log(0.3)) ** 2)
     return 0.5 * n * np.log(error / Y.size) + prior
 
@@ -142,6 +142,25 @@ def test_first_widths_minimise_the_errors_of_leaving_rows_out(outputs, monkeypat
     found = first_widths(X, Y, weight, prior_mean(4), 100, np.arange(4))
     assert np.abs(objective(found, X, Y, weight, np.arange(4))[1]).max() < 1e-2
     assert found[2:4].max() < found[0] or outputs == 2
+
+
+@pytest.mark.parametrize("apart", [10.0, 30.0])
+def test_widths_may_part_as_far_as_is_asked(apart):
+    of, theta = (*toy(20, outputs=1),), np.array([-0.5, -1.0, -1.4, -2.0, -1.5])
+    value, slopes = objective(theta, *of, np.arange(4), apart)
+    assert value == pytest.approx(first_objective(theta, *of, apart), rel=1e-6)
+    for j, e in enumerate(1e-5 * np.eye(5)):
+        rise = first_objective(theta + e, *of, apart) - first_objective(theta - e, *of, apart)
+        assert slopes[j] == pytest.approx(rise / 2e-5, rel=1e-4, abs=1e-5)
+
+
+def test_rows_are_predicted_by_those_that_the_widths_were_fitted_to():
+    X, Y, weight = toy(40)
+    theta, fitted, others = np.array([-0.5, -1.0, -1.4, -2.0, -1.5]), slice(25), slice(25, None)
+    K = kappa(X, X[fitted], np.exp(theta[:-1])) + 10.0
+    noisy = K[fitted] + np.diag(np.exp(theta[-1]) / weight[fitted])
+    found = predicted_by(theta, X[fitted], Y[fitted], weight[fitted], X[others])
+    np.testing.assert_allclose(found, K[others] @ np.linalg.solve(noisy, Y[fitted]), rtol=1e-8)
 
 
 def test_a_step_that_gains_little_is_the_last(monkeypatch):
@@ -445,6 +464,15 @@ def test_the_last_search_finds_what_no_climb_reaches():
         alpha = sums.alpha(finished(sums.factor_in_steps(found.ridge))[0])
         errors.append(np.mean((Y - K @ alpha) ** 2))
     assert errors[1] < 0.7 * errors[0]
+
+
+def test_errors_are_better_by_so_many_standard_errors_of_their_difference():
+    others, gains = np.full(4, 9.0), np.array([1.0, 1.0, 1.0, 3.0])
+    # they gain 6 together; the standard error of that is √4 · √0.75
+    assert better(others - gains, others, 3.46)
+    assert not better(others - gains, others, 3.47)
+    assert not better(others + gains, others, 0.0)
+    assert not better(others, others, 0.0)
 
 
 def test_a_climb_that_will_not_beat_another_ends_early():

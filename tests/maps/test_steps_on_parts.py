@@ -13,7 +13,7 @@ from onkel.maps.landmarks.climb import (
     rows_of_step,
     steps_of_climb,
 )
-from onkel.maps.landmarks.evidence import Landmarks
+from onkel.maps.landmarks.evidence import PART_ROWS, Landmarks
 from onkel.maps.landmarks.searched import Rows, SearchedRows
 from onkel.numerics.in_steps import finished
 
@@ -43,6 +43,19 @@ def test_the_gradient_of_a_part_is_that_of_rows_that_are_copies_of_it(own, numbe
         found = finished(part.gradient(at, finished(part.sums(at)), 1, 0, None))
         for mine, whole in zip(found, expected, strict=True):
             np.testing.assert_allclose(mine, whole, rtol=1e-6, atol=1e-8)
+
+
+@pytest.mark.parametrize("own", [False, True])
+def test_a_gradient_whose_dear_part_is_that_of_few_rows_is_right_in_the_mean(own):
+    rows, at = rows_of(4 * PART_ROWS), landmarks(own)
+
+    def slopes(every, first):
+        return finished(rows.gradient(at, finished(rows.sums(at)), every, first, None))
+
+    estimates = [slopes(4, first) for first in range(4)]
+    for whole, *parts in zip(slopes(1, 0), *estimates, strict=True):
+        np.testing.assert_allclose(np.mean(parts, axis=0), whole, rtol=1e-5, atol=1e-7)
+        assert np.abs(parts[0] - whole).max() > 1e-3 * np.abs(whole).max()
 
 
 @pytest.mark.parametrize(
