@@ -101,7 +101,7 @@ def rows_to_learn(n: int) -> int:
 
 
 def _held_out(n: int) -> int:
-    return min(int(min(n, MOST_ROWS) * _HELD_OUT), _MOST_HELD_OUT)
+    return min(int(n * _HELD_OUT), _MOST_HELD_OUT)
 
 
 def parts_of(n: int, d: int) -> list[slice]:
