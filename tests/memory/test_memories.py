@@ -100,6 +100,28 @@ def test_rows_of_weight_0_leave_no_trace(made):
     np.testing.assert_array_equal(got, expected)
 
 
+@pytest.mark.parametrize("at", [500, 2200])
+def test_a_far_value_of_weight_0_leaves_no_trace(at):
+    f, y, weight = _values(n=2400)
+    weight[at] = 0.0
+    far = y.copy()
+    far[at] = 1e12
+    one, other = ValueMemory(), ValueMemory()
+    np.testing.assert_array_equal(one.learn(f, far, weight), other.learn(f, y, weight))
+    _assert_same(one.get_state(), other.get_state())
+
+
+def test_the_unit_is_measured_at_16_rows_and_whenever_they_have_doubled_up_to_2048():
+    f, y, _ = _values(n=3000)
+    memory, done = ValueMemory(), 0
+    looks = {15: 0, 16: 16, 31: 16, 100: 64, 2047: 1024, 2048: 2048, 3000: 2048}
+    for n, seen in looks.items():
+        memory.learn(f[done:n], y[done:n], np.ones(n - done))
+        done, known = n, y[:seen]
+        unit = [known.mean(), known.std()] if seen else [0.0, 0.0]
+        np.testing.assert_allclose(memory.unit, unit, rtol=1e-9)
+
+
 def test_predict_is_what_learn_predicts_and_changes_nothing(made):
     make, (f, y, weight) = made[0], made[1]()
     memory = make()
@@ -177,6 +199,23 @@ def test_a_class_that_was_never_seen_changes_little():
     np.testing.assert_allclose(np.delete(predicted, 1), expected, atol=0.1)
     shifted = codes + (codes >= 1)
     assert np.isfinite(five.learn(np.insert(F, 1, 0.0, axis=1), shifted, weight)).all()
+
+
+@pytest.mark.parametrize("position", [0, 1, 3])
+def test_a_class_that_comes_leaves_what_is_known_of_the_others(position):
+    memory = ClassMemory(3)
+    memory.learn(*_classes(3, n=300))
+    old = {name: array.copy() for name, array in memory.past._asdict().items()}
+    memory.add_class(position)
+    past, others = memory.past, np.delete(np.arange(4), position)
+    np.testing.assert_array_equal(past.codes[1], others[old["codes"][1]])
+    np.testing.assert_array_equal(past.followed[np.ix_(others, others)], old["followed"])
+    assert not past.followed[position].any()
+    assert not past.followed[:, position].any()
+    for name in ("before", "levels", "residual_levels", "residuals"):
+        now = getattr(past, name)
+        np.testing.assert_array_equal(now[..., others], old[name])
+        assert not now[..., position].any()
 
 
 def test_many_classes_are_not_counted_in_pairs():
