@@ -65,6 +65,13 @@ def test_against_its_definition(stays, good, size):
     np.testing.assert_array_equal(np.sort(predicted, axis=1), np.sort(P, axis=1))
 
 
+def test_where_no_class_came_before_probabilities_stay():
+    model, P = LastClass(), np.array([[0.2, 0.5, 0.3]])
+    model.rows = model.right = 100
+    np.testing.assert_array_equal(model.predict(P, np.zeros((1, 3))), P)
+    np.testing.assert_array_equal(model.predict(P, np.eye(3)[:1]), [[0.5, 0.2, 0.3]])
+
+
 def test_a_state_goes_on():
     P, codes, weight = _rows(0.95, 0.5)
     came, whole, first, second = _came_last(codes, weight), LastClass(), LastClass(), LastClass()
