@@ -152,7 +152,7 @@ class Repeated:
     def code(self, value: float) -> int:
         """The code of one number; 0 if it has none."""
         small = abs(value) < _LARGEST_SINGLE
-        return self._codes.get(float(np.float32(value)) + 0.0, 0) if small else 0
+        return self._codes.get(float(np.float32(value)), 0) if small else 0
 
     def take(self, values: np.ndarray) -> None:
         """Give codes to new numbers, in this order, while there is room."""
