@@ -146,6 +146,19 @@ def test_zero_weights_before_any_class_is_known(X, targets, class_weight):
     assert model.n_rows_ == 88
 
 
+@pytest.mark.parametrize("cuts", [[], [2, 5], list(range(1, 90))])
+def test_rows_of_weight_0_before_any_class_are_predicted_as_their_own(X, targets, cuts):
+    y, weight = targets["classification"], np.r_[np.zeros(5), np.ones(85)]
+    parts = zip(*(np.split(of, cuts) for of in (X, y, weight)), strict=True)
+    model = FOGDClassifier(n_components=10, gamma=1.0, random_state=0)
+    before = [model.predict_then_learn(rows, own, sample_weight=w) for rows, own, w in parts]
+    np.testing.assert_array_equal(np.concatenate(before)[:6], y[:6])
+    learned = clone(model).predict_then_learn(X[5:], y[5:])
+    np.testing.assert_array_equal(np.concatenate(before)[5:], learned)
+    model = clone(model)
+    assert not model.predict_then_learn(X, y, sample_weight=weight, return_scores=True)[:5].any()
+
+
 @pytest.mark.parametrize("classifier", CLASSIFIERS, indirect=True)
 def test_a_dict_of_class_weights_multiplies_the_weights_of_rows(classifier, X, targets):
     y = targets["classification"]

@@ -138,7 +138,7 @@ class OnlineClassifier(ClassifierMixin, OnlineEstimator):
         ndarray
             Labels (n,), or with ``return_scores`` the scores: (n,) for two classes, else
             (n, n_classes), 0 for a class not seen by then. If no class has been seen (the first
-            row, without ``classes``), the label is the one about to be learned.
+            row, and those of weight 0 before it, without ``classes``), the label is the row's own.
         """
         targets = self._read_targets(y)
         out = learn(self, X, targets, sample_weight, classes=classes, groups=groups)
@@ -277,6 +277,10 @@ class OnlineClassifier(ClassifierMixin, OnlineEstimator):
         """
         X, _, weight, keys = rows
         known, counts, learned = self.classes_, self.class_counts_, weight > 0.0
+        if not len(known):
+            # rows of weight 0 before the first that is learned: there is no label but their own
+            out.extend(Part(np.zeros((1, 1)), rows.y[i : i + 1]) for i in range(len(codes)))
+            return
         by_class = weight if self.class_weight is None else self._by_class(codes, weight)
         if len(known) < 2:
             # one class: there is nothing to tell apart yet
