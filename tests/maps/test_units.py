@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from onkel import OnlineKernelRegressor
+from onkel import OnlineKernelRegressor, from_bytes
 from onkel.maps.landmarks import fitted as units_module
 from onkel.maps.landmarks.fitted import TailCurves, Units
 from onkel.numerics.in_steps import finished
@@ -47,6 +47,42 @@ def test_units_standardise_and_come_back(X):
     np.testing.assert_allclose(U.mean(axis=0), 0.0, atol=1e-9)
     np.testing.assert_allclose(U.std(axis=0), [1, 1, 1, 1, 0], atol=1e-9)
     np.testing.assert_allclose(units.inverse(U), X, rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("unit", [1e-140, 1e-19, 1e-12, 1e90])
+def test_columns_in_any_unit(X, unit):
+    U = finished(Units.in_steps(X))(X)
+    np.testing.assert_allclose(finished(Units.in_steps(X * unit))(X * unit), U, atol=0.1)
+
+
+def test_what_rounding_leaves_of_a_constant_is_no_spread(X):
+    X[:, 4] += 7e-15 * np.sign(X[:, 0] - 3.0)
+    assert finished(Units.in_steps(X)).scale[4] == 1.0
+    # the mean of more rows is less exact
+    assert finished(Units.in_steps(np.full((131_072, 2), 3.7))).scale[0] == 1.0
+
+
+def test_a_huge_constant_column_hides_no_other(X):
+    y, rows = np.sin(X[:, 0]), X[:400, [0, 4]]
+    small, huge = (
+        OnlineKernelRegressor(n_components=20, speed="fast", memory=False).predict_then_learn(
+            rows * by, y[:400]
+        )
+        for by in ([1.0, 1.0], [1.0, 1e30])
+    )
+    np.testing.assert_allclose(huge, small, atol=1e-2)
+
+
+@pytest.mark.parametrize("unit", [1e-160, 1e-310])
+def test_columns_too_small_to_square_are_constant(X, unit):
+    rows = X[:100] * unit
+    units = finished(Units.in_steps(rows))
+    np.testing.assert_array_equal(units.scale, 1.0)
+    assert not units.tails.spread.any()
+    model = OnlineKernelRegressor(n_components=5, speed="fast").fit(rows, X[:100, 0])
+    later = np.full((1, 5), 1e150)
+    assert np.isfinite(model.predict(later)).all()
+    np.testing.assert_array_equal(from_bytes(model.to_bytes()).predict(later), model.predict(later))
 
 
 def test_a_few_rows_and_huge_values_make_no_warnings(X):

@@ -34,6 +34,9 @@ STEPS = 4
 # Kurtosis of a heavy column; a normal one has 3, an exponential one 9.
 _HEAVY = 10.0
 _TAKEN_AWAY = 0.5
+# A column whose spread is below this counts as constant: squares of it are lost, and a row's value
+# in units of it may be infinite.
+_TINY = 1e-150
 
 
 class TailCurves:
@@ -61,7 +64,8 @@ class TailCurves:
         with np.errstate(invalid="ignore", divide="ignore"):
             drawn_in = _kurtosis(np.arcsinh(away / scale))
         yield True
-        spread[heavy] = np.where(drawn_in < _TAKEN_AWAY * kurtosis[heavy], scale, 0.0)
+        curved = (drawn_in < _TAKEN_AWAY * kurtosis[heavy]) & (scale > _TINY)
+        spread[heavy] = np.where(curved, scale, 0.0)
         return cls(middle, spread)
 
     def __call__(self, X: np.ndarray) -> np.ndarray:
@@ -111,6 +115,10 @@ OF_UNITS: Fields = {
     "middle": Array(shape=("d",), low=-1e150, high=1e150),
     "scale": Array(shape=("d",), low=1e-300, high=1e150),
 }
+# A spread below this share of the mean, or below n roundings of it, is rounding: the column counts
+# as constant. Where such a column is huge, so is the rounding of its mean: in these units it is
+# next to 0.
+_ROUNDING = 1e-12
 # Numbers, and columns, that are looked at in a step, at least.
 _NUMBERS, _COLUMNS = 1 << 19, 4
 # Log of the largest factor by which a width becomes finer as a scale grows.
@@ -128,7 +136,9 @@ class Units(NamedTuple):
 
     @classmethod
     def in_steps(cls, X: np.ndarray) -> Generator[bool, None, Units]:
-        """The units that standardise rows X (n, d); a constant column has scale 1.
+        """The units that standardise rows X (n, d).
+
+        A constant column has scale 1, a huge one more.
 
         In :func:`n_steps` steps: some columns at a time.
         """
@@ -141,7 +151,9 @@ class Units(NamedTuple):
             yield True
         tails = TailCurves.joined([part[0] for part in parts])
         middle, spread = (np.concatenate([part[i] for part in parts]) for i in (1, 2))
-        scale = np.where(spread > 1e-12 * (1.0 + np.abs(middle)), spread, 1.0)
+        rounding = max(_ROUNDING, len(X) * np.finfo(np.float64).eps) * np.abs(middle)
+        varies = spread > np.maximum(rounding, _TINY)
+        scale = np.where(varies, spread, np.maximum(rounding, 1.0))
         yield True
         return cls(tails, middle, common_scales(groups_of(X), spread, scale))
 
