@@ -25,7 +25,7 @@ from onkel.cli import app
 from onkel.errors import DataError, ModelFileError
 from onkel.evaluation import PrequentialRun, prequential
 from onkel.evaluation.baselines import Baselines
-from onkel.evaluation.class_details import Ranking
+from onkel.evaluation.class_details import MOST_CLASSES, Ranking
 from onkel.learners import (
     FOGDClassifier,
     KernelRLSClassifier,
@@ -202,6 +202,14 @@ def test_ranking_counts_ties_one_half():
     both = np.column_stack([-scores, scores])
     ranking.add(codes, both, np.full(8, 2))
     assert ranking.area() == roc_auc_score(codes, scores)
+
+
+def test_more_classes_than_are_ranked_have_no_area_of_the_rows_before():
+    ranking = Ranking()
+    for K in (2, MOST_CLASSES + 1):
+        codes = np.arange(100) % K
+        ranking.add(codes, np.eye(K)[codes], np.full(100, K))
+        assert math.isnan(ranking.area()) == (K > MOST_CLASSES)
 
 
 def test_a_regression_has_r2_and_a_sample():
