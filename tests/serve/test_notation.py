@@ -30,6 +30,18 @@ def test_what_is_no_number_stays_none():
     assert math.isnan(notation.decoded(text)["a"])
 
 
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [(b"nonsense", "is no JSON: Expecting value at character 1"),
+     (b'{"a": 1', "is no JSON: Expecting ',' delimiter at character 8"),
+     (b"[" * 100_000, "is nested too deeply")],
+)  # fmt: skip
+def test_what_is_no_json_says_where(text, says):
+    with pytest.raises(ValueError) as error:
+        notation.decoded(text)
+    assert str(error.value) == says
+
+
 @pytest.mark.parametrize("value", [{1, 2}, b"x", datetime.date(2024, 1, 1), object()])
 def test_what_json_cannot_hold_is_refused(value):
     with pytest.raises(TypeError, match="events must be as JSON has them"):

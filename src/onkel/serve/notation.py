@@ -32,12 +32,18 @@ _NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 def decoded(text: bytes) -> Any:
     """What a text of JSON says; what `json` reads besides, such as NaN, is read, too.
 
-    ValueError or RecursionError, in the words of `json`, if it is none.
+    ValueError, which says where, if it is none.
     """
     try:
         return _read(text)
     except (ValueError, RecursionError):
+        pass
+    try:
         return json.loads(text)
+    except json.JSONDecodeError as error:
+        raise ValueError(f"is no JSON: {error.msg} at character {error.pos + 1}") from None
+    except RecursionError:
+        raise ValueError("is nested too deeply") from None
 
 
 def require_flat(event: Mapping[str, object]) -> None:
