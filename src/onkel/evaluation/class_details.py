@@ -145,9 +145,8 @@ class Ranking(Stateful):
         """Scores (n, K) of rows of class ``codes`` (n,), of which ``known`` (n,) classes count."""
         K = scores.shape[1]
         if K > MOST_CLASSES:
-            self.counts = self.counts[
-                :0
-            ]  # of the rows before alone, an area would not be the run's
+            # an area of the rows before would not be that of the run
+            self.counts = self.counts[:0]
             return
         if len(self.counts) < K:
             more = np.zeros((K - len(self.counts), 2, _SCORE_BINS), dtype=np.int64)
