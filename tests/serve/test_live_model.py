@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import signal
 from unittest.mock import Mock
 
 import numpy as np
@@ -566,3 +567,31 @@ def test_a_row_with_a_gap_is_refused_where_such_rows_are_dropped(name, task, lev
                                   for k in range(6)]))  # fmt: skip
     assert ["error" in answer for answer in answers] == [True, False] * 3
     assert live.model.n_rows == live.counts["labels"] == 6
+
+
+@pytest.mark.parametrize("together", [False, True])
+def test_a_signal_leaves_no_event_half_noted(together, monkeypatch):
+    def made():
+        live = LiveModel(onkel.StreamModel(onkel.make("pa", task="regression")), once=True)
+        live.take({"id": 0, "size": 1.0, "y": 2.0})
+        list(live.take_all([{"id": id, "size": float(id)} for id in range(1, 5)]))
+        return live
+
+    labels = [{"id": id, "y": 2.0 * id} for id in range(1, 5 if together else 2)]
+    take = LiveModel.take_all if together else lambda live, events: [live.take(events[0])]
+    live, whole = made(), made()
+    learned = onkel.LateLabels.learn_all if together else onkel.LateLabels.learn
+
+    def interrupted(late, *args):
+        found = learned(late, *args)
+        signal.raise_signal(signal.SIGINT)
+        return found
+
+    with monkeypatch.context() as patch:
+        patch.setattr(onkel.LateLabels, learned.__name__, interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            list(take(live, labels))
+    list(take(whole, labels))
+    assert live.to_bytes() == whole.to_bytes()
+    list(take(live, labels))
+    assert live.counts["doubled"] == len(labels)

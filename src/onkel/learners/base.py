@@ -254,7 +254,7 @@ class OnlineEstimator(BaseEstimator):
         """Learn rows, from row a of the block on; ``out`` gets what was predicted of them."""
         raise NotImplementedError
 
-    def _attach_predictions(self, error: DataError, out: list[Any]) -> None:
+    def _attach_predictions(self, error: BaseException, out: list[Any]) -> None:
         """Let an error say what was predicted of the rows before it."""
         raise NotImplementedError
 

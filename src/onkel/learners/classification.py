@@ -31,7 +31,14 @@ from onkel.learners.labels import (
     unknown_class,
 )
 from onkel.learners.learning import Rows, count_rows, learn, learn_checked_row, refusal
-from onkel.learners.predictions import Part, Predictions, decide, labels_of, scores_of
+from onkel.learners.predictions import (
+    Part,
+    Predictions,
+    attach_predictions,
+    decide,
+    labels_of,
+    scores_of,
+)
 from onkel.losses import CLASSIFICATION, PROBABILISTIC
 from onkel.merging import joined
 from onkel.model.transaction import locked, restore, signals_wait, snapshot
@@ -371,10 +378,10 @@ class OnlineClassifier(ClassifierMixin, OnlineEstimator):
         balance, self.class_counts_ = balanced_weights(codes, weight > 0.0, self.class_counts_)
         return weight * balance
 
-    def _attach_predictions(self, error: DataError, out: list[Part]) -> None:
+    def _attach_predictions(self, error: BaseException, out: list[Part]) -> None:
         known = self.classes_
-        error.predictions = labels_of(out, known)
-        error.scores, error.classes = scores_of(out, known), known
+        found = Predictions(labels_of(out, known), scores_of(out, known), known)
+        attach_predictions(error, found)
 
     # ---- prediction ------------------------------------------------------------------------------
 

@@ -52,7 +52,7 @@ class Learner(Protocol):
     ) -> None: ...
     def _check_classes(self, classes: Iterable[Hashable]) -> None: ...
     def _learn_rows(self, rows: Rows, a: int, out: list[Any]) -> None: ...
-    def _attach_predictions(self, error: DataError, out: list[Any]) -> None: ...
+    def _attach_predictions(self, error: BaseException, out: list[Any]) -> None: ...
 
 
 @locked
@@ -71,7 +71,7 @@ def learn(
     ``targets`` (n,) come with the error of the first that cannot be learned. ``whole``: start
     afresh, and learn nothing of a block with a bad row. A long block is learned in pieces, and a
     signal is answered between two of them. An error holds what was predicted of the rows before it,
-    which have been learned.
+    which have been learned, and so does whatever else breaks off a block after one of its pieces.
     """
     out: list[Any] = []
     with undone_on_failure(learner) if whole else nullcontext():
@@ -81,23 +81,38 @@ def learn(
         # a whole fit is undone by what is around it; other models undo by themselves, and nothing
         # but counts is learned beside them
         log = learner._undo_log if learner.model_.cannot_diverge and not whole else None
-        for a in range(0, stop, at_once):
-            piece = rows.part(a, min(a + at_once, stop))
-            with signals_wait:
-                if log is not None:
-                    log.begin(learner, 0, *piece)
-                try:
-                    learner._learn_rows(piece, a, out)
-                except BaseException as failure:
-                    if log is not None:
-                        if not isinstance(failure, DataError):
-                            log.replay(learner, lambda *of: learner._learn_rows(Rows(*of), 0, []))
-                        log.forget()
-                    raise
+        try:
+            for a in range(0, stop, at_once):
+                if a:
+                    signals_wait.answer()
+                with signals_wait:
+                    _learn_piece(learner, rows.part(a, min(a + at_once, stop)), a, out, log)
+        except DataError:
+            raise
+        except BaseException as failure:
+            if out and not whole:
+                learner._attach_predictions(failure, out)
+            raise
         if error is not None:
             learner._attach_predictions(error, out)
             raise error
     return out
+
+
+def _learn_piece(learner: Learner, piece: Rows, a: int, out: list[Any], log: RowLog | None) -> None:
+    """Learn a piece of a block, which begins at row a."""
+    if log is not None:
+        log.begin(learner, 0, *piece)
+    done = len(out)
+    try:
+        learner._learn_rows(piece, a, out)
+    except BaseException as failure:
+        if log is not None:
+            if not isinstance(failure, DataError):
+                log.replay(learner, lambda *of: learner._learn_rows(Rows(*of), 0, []))
+                del out[done:]
+            log.forget()
+        raise
 
 
 def _checked(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -19,6 +19,20 @@ class Predictions(NamedTuple):
     scores: np.ndarray | None = None
     classes: np.ndarray | None = None
     alone: np.ndarray | None = None
+
+
+def attach_predictions(error: Any, found: Predictions) -> None:
+    """Let what breaks off a block say what was predicted of the rows that were learned."""
+    error.predictions, error.scores, error.classes, error.alone = found
+
+
+def predictions_of(error: BaseException) -> Predictions | None:
+    """What was predicted of the rows that were learned before an error; None: it does not say."""
+    made = getattr(error, "predictions", None)
+    if made is None:
+        return None
+    of: Any = error
+    return Predictions(made, of.scores, of.classes, of.alone)
 
 
 class Part(NamedTuple):

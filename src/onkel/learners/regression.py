@@ -17,7 +17,7 @@ from onkel.learners.checking import LARGEST_WEIGHT
 from onkel.learners.declaration import declared
 from onkel.learners.labels import required_target, targets
 from onkel.learners.learning import Rows, count_rows, learn, learn_checked_row, refusal
-from onkel.learners.predictions import Predictions, chained
+from onkel.learners.predictions import Predictions, attach_predictions, chained
 from onkel.losses import REGRESSION
 from onkel.model.transaction import locked
 from onkel.sklearn_bases import RegressorMixin
@@ -112,8 +112,8 @@ class OnlineRegressor(RegressorMixin, OnlineEstimator):
         else:
             learn_checked_row(self, X, y, weight)
 
-    def _attach_predictions(self, error: DataError, out: list[np.ndarray]) -> None:
-        error.predictions, error.alone = joined_values(out), joined_values(out, -1)
+    def _attach_predictions(self, error: BaseException, out: list[np.ndarray]) -> None:
+        attach_predictions(error, Predictions(joined_values(out), alone=joined_values(out, -1)))
 
     def predict(self, X: MatrixLike) -> np.ndarray:
         """Values (n,) of the rows X (n, d)."""

@@ -85,12 +85,10 @@ def learn_few(model: BlockModel, row: object, y: object, learn: Callable[..., An
     if encoder is None:
         return None
     before = encoder.means, encoder.counts, encoder.layout.gaps
-    block = model._one_row.block(row, y, encoder, model.settings, model.keys)
-    if block is None:
-        return None
     n_rows = model.n_rows
     try:
-        return learn(block, _ROWS)
+        block = model._one_row.block(row, y, encoder, model.settings, model.keys)
+        return None if block is None else learn(block, _ROWS)
     except BaseException:
         encoder.means, encoder.counts, encoder.layout.gaps = before
         if learned := model.n_rows - n_rows:

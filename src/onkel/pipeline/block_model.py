@@ -18,9 +18,10 @@ from onkel.fields import Field, Fields, Flag, Group, Named, State, Text, require
 from onkel.intervals.feedback import Feedback, check_tracked
 from onkel.learners.base import OnlineEstimator
 from onkel.learners.checking import by_group
-from onkel.learners.predictions import Predictions
+from onkel.learners.predictions import Predictions, predictions_of
 from onkel.model.transaction import locked
 from onkel.numerics.arrays import as_dense
+from onkel.numerics.signals import signals_wait
 from onkel.persistence.contents import Model
 from onkel.pipeline.inputs import Inputs
 from onkel.pipeline.learning import learn_rows, rows_kept
@@ -178,16 +179,22 @@ class BlockModel(Stateful):
         if not len(y):
             return Predictions(y)
         # what the very first row was predicted says nothing
-        first = int(not self.n_rows)
-        try:
-            found = learn_rows(self, X, y, block.late, block.groups)
+        before = self.n_rows
+        first = int(not before)
+        with signals_wait:
+            try:
+                found = learn_rows(self, X, y, block.late, block.groups)
+            except BaseException as error:
+                made = predictions_of(error)
+                if made is not None:
+                    n = self.n_rows - before
+                    self._feed_back(y, made.predictions[:n], made.alone, first)
+                if not isinstance(error, DataError):
+                    raise
+                where = source or self.settings.get("source")
+                raise self.located(error, block.start, where) from error.__cause__
             self._feed_back(y, found.predictions, found.alone, first)
-            return found
-        except DataError as error:
-            if error.predictions is not None:
-                self._feed_back(y, error.predictions, error.alone, first)
-            where = source or self.settings.get("source")
-            raise self.located(error, block.start, where) from error.__cause__
+        return found
 
     def located(self, error: DataError, start: int, source: str | None = None) -> DataError:
         """The error of features that begin at row ``start``, with the source's rows and columns."""

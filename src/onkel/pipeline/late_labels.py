@@ -18,6 +18,7 @@ from onkel.fields import Fields, State, Whole
 from onkel.learners.checking import by_group
 from onkel.model.transaction import locked
 from onkel.numerics.arrays import as_dense, as_values
+from onkel.numerics.signals import signals_wait
 from onkel.persistence.contents import Model
 from onkel.pipeline.label_queue import LabelQueue, Waiting
 from onkel.pipeline.rows import NamedRow, extra_columns
@@ -151,10 +152,11 @@ class LateLabels(Stateful):
         found = self._asked(x, group, "predict_next")
         row = Waiting(x, group, None if found is None else found.item(0))
         if keep:
-            while len(self.waiting) >= self.most:
-                self.waiting.forget_oldest()
-                self.n_forgotten += 1
-            self.waiting.add(id, row)
+            with signals_wait:
+                while len(self.waiting) >= self.most:
+                    self.waiting.forget_oldest()
+                    self.n_forgotten += 1
+                self.waiting.add(id, row)
         return self._shown(row)
 
     @locked
@@ -178,8 +180,9 @@ class LateLabels(Stateful):
             seen.add(id)
         model, ahead = self.model, self.waiting.ahead(None)
         predicted = model.predict_next([_known(x, model) for x in rows], ahead).tolist()
-        for id, x, own in zip(ids, rows, predicted, strict=True):
-            self.waiting.add(id, Waiting(dict(x), None, own))
+        with signals_wait:
+            for id, x, own in zip(ids, rows, predicted, strict=True):
+                self.waiting.add(id, Waiting(dict(x), None, own))
         return list(predicted)
 
     @locked
@@ -248,13 +251,15 @@ class LateLabels(Stateful):
                 f"most={self.most:,} rows were)"
             )
         model = self.model
-        with self._said([row]):
-            model.partial_fit(
-                _complete(row.x, model),
-                [y],
-                **by_group(model, None if row.group is None else [row.group]),
-            )
-        self.waiting.pop(id)
+        # a row that is learned waits no more, whenever a signal comes
+        with signals_wait:
+            with self._said([row]):
+                model.partial_fit(
+                    _complete(row.x, model),
+                    [y],
+                    **by_group(model, None if row.group is None else [row.group]),
+                )
+            self.waiting.pop(id)
         return self._shown(row)
 
     @locked
@@ -276,12 +281,14 @@ class LateLabels(Stateful):
             return
         before = self.model.n_rows
         waiting = [row for row in rows if row is not None]
-        try:
-            with self._said(waiting):
-                self.model.partial_fit([_complete(row.x, self.model) for row in waiting], list(y))
-        finally:
-            for id in ids[: self.model.n_rows - before]:
-                self.waiting.pop(id)
+        with signals_wait:
+            try:
+                with self._said(waiting):
+                    complete = [_complete(row.x, self.model) for row in waiting]
+                    self.model.partial_fit(complete, list(y))
+            finally:
+                for id in ids[: self.model.n_rows - before]:
+                    self.waiting.pop(id)
 
     @contextmanager
     def _said(self, rows: list[Waiting]) -> Iterator[None]:

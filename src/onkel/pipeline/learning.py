@@ -18,8 +18,14 @@ from onkel.errors import DataError
 from onkel.learners.base import OnlineEstimator
 from onkel.learners.checking import by_group
 from onkel.learners.labels import targets
-from onkel.learners.predictions import Predictions, joined
+from onkel.learners.predictions import (
+    Predictions,
+    attach_predictions,
+    joined,
+    predictions_of,
+)
 from onkel.numerics.arrays import with_zero_columns
+from onkel.numerics.signals import signals_wait
 from onkel.pipeline.inputs import Inputs, Segment
 from onkel.pipeline.sample import SampledRows
 from onkel.pipeline.statistics import RunningStatistics, is_fitted
@@ -53,8 +59,7 @@ def learn_rows(
             head = slice(error.row)
             if error.row:
                 own = None if groups is None else groups[head]
-                found = learn_rows(model, X[head], y[head], late, own)
-                error.predictions, error.scores, error.classes, error.alone = found
+                attach_predictions(error, learn_rows(model, X[head], y[head], late, own))
             raise error
     kept = model._inputs.kept
     if kept is not None and kept.is_full(len(X)):
@@ -65,18 +70,18 @@ def learn_rows(
         for rows in _between_fits(model, len(y)):
             own = None if groups is None else groups[rows]
             for segment in model._inputs.learn(X[rows], y[rows], late):
+                if done:
+                    signals_wait.answer()
                 done.append(_learn_segment(model, segment, own))
     except BaseException as error:
         _go_back(model, before, X, y, late)
-        if isinstance(error, DataError):
-            if error.row is not None:
-                error.row += sum(len(one.predictions) for one in done)
-            if error.predictions is not None:
-                done.append(
-                    Predictions(error.predictions, error.scores, error.classes, error.alone)
-                )
-            if done:
-                error.predictions, error.scores, error.classes, error.alone = joined(done)
+        if isinstance(error, DataError) and error.row is not None:
+            error.row += sum(len(one.predictions) for one in done)
+        found = predictions_of(error)
+        if found is not None:
+            done.append(found)
+        if done:
+            attach_predictions(error, joined(done))
         raise
     model._sample.add(X)
     return joined(done)
@@ -133,19 +138,23 @@ def _learn_segment(model: Parts, segment: Segment, groups: np.ndarray | None) ->
         # Nothing was learned yet: learn the rows before the bad one.
         if error.row:
             head = segment._replace(X=segment.X[: error.row], y=segment.y[: error.row])
-            found = _learn_segment(model, head, groups)
-            error.predictions, error.scores, error.classes, error.alone = found
+            attach_predictions(error, _learn_segment(model, head, groups))
         raise
     own = None if groups is None else groups[segment.start :][: len(segment.y)]
     try:
         found = model.estimator.predictions_then_learn(
             rows.X, rows.y, **by_group(model.estimator, own)
         )
-    except DataError as error:
-        if error.predictions is not None:
-            error.predictions = rows.in_units(error.predictions)
-            error.alone = None if error.alone is None else rows.in_units(error.alone)
+    except BaseException as error:
+        made = predictions_of(error)
+        if made is not None:
+            attach_predictions(error, _in_units(made, rows))
         raise
+    return _in_units(found, rows)
+
+
+def _in_units(found: Predictions, rows: Any) -> Predictions:
+    """Predictions of scaled rows in the target's own units."""
     alone = None if found.alone is None else rows.in_units(found.alone)
     return found._replace(predictions=rows.in_units(found.predictions), alone=alone)
 

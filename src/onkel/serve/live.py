@@ -13,6 +13,7 @@ from onkel.annotations import Row
 from onkel.columns.failures import shorten
 from onkel.errors import DataError, ModelFileError
 from onkel.fields import Field, Fields, Named, State, Whole
+from onkel.numerics.signals import signals_wait
 from onkel.persistence.atomic import write_whole
 from onkel.pipeline import LateLabels, StreamModel
 from onkel.pipeline.label_queue import LabelQueue, Waiting
@@ -189,6 +190,11 @@ class LiveModel(Stateful):
         it. The answer to a bad row has an ``error`` instead. In place of an event that could not be
         read stands text that says why.
         """
+        # an event is taken, and all that is known of it noted, or nothing of that
+        with signals_wait:
+            return self._taken(event)
+
+    def _taken(self, event: Mapping[str, object] | str) -> dict[str, object] | None:
         if isinstance(event, str):
             return self.refuse(None, event)
         x = {str(name): value for name, value in event.items()}

@@ -19,6 +19,7 @@ import numpy as np
 from onkel.annotations import Row
 from onkel.errors import DataError
 from onkel.fields import PLAIN
+from onkel.numerics.signals import signals_wait
 
 if TYPE_CHECKING:
     from onkel.pipeline import LateLabels, StreamModel
@@ -69,7 +70,8 @@ def take_run(live: Live, kind: str, events: list[Any]) -> Iterator[dict[str, obj
     while start < len(events):
         n = _block_length(live, kind, events[start : start + _LONGEST])
         run = events[start : start + max(n, 1)]
-        answers = _as_block(live, kind, run) if n > 1 else []
+        with signals_wait:
+            answers = _as_block(live, kind, run) if n > 1 else []
         yield from answers
         # a block ends before an event that something is wrong with
         yield from map(live.take, run[len(answers) :])
