@@ -13,7 +13,9 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
-from onkel import make
+from onkel import StreamModel, make
+from onkel.model.contract import Model
+from onkel.pipeline.one_row import OneRow
 
 
 def seeded(name):
@@ -120,7 +122,9 @@ def test_copies_have_a_lock_of_their_own():
 FORKED = """
 import os, signal, sys, threading, time
 import numpy as np
-from onkel import make
+from onkel import StreamModel, make
+from onkel.model.contract import Model
+from onkel.pipeline.one_row import OneRow
 from onkel.numerics.signals import signals_wait
 from onkel.pipeline import StreamModel
 
@@ -174,3 +178,46 @@ def test_a_fork_while_another_thread_learns():
         [sys.executable, "-W", "ignore", "-c", FORKED], capture_output=True, timeout=120
     )
     assert done.returncode == 0, done.stderr.decode()
+
+
+@pytest.mark.parametrize("copied", [copy.deepcopy, lambda model: pickle.loads(pickle.dumps(model))])
+@pytest.mark.parametrize("in_table", [False, True])
+def test_a_copy_made_while_another_thread_learns_is_of_whole_blocks(in_table, copied, monkeypatch):
+    X = np.random.default_rng(0).normal(size=(60, 2))
+    y = X[:, 0] > 0
+    model = make("fogd", gamma=0.5, random_state=0)
+    model = (StreamModel(model) if in_table else model).partial_fit(X[:30], y[:30])
+    copies, threads, learn = [], [], Model.learn
+
+    def learned(self, *args):
+        found = learn(self, *args)
+        threads.append(threading.Thread(target=lambda: copies.append(copied(model))))
+        threads[0].start()
+        threads[0].join(0.5)
+        return found
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Model, "learn", learned)
+        model.partial_fit(X[30:], y[30:])
+    threads[0].join()
+    assert copies[0].to_bytes() == model.to_bytes()
+
+
+def test_a_file_written_while_another_thread_learns_rows_knows_whole_blocks(monkeypatch):
+    rows = [{"size": float(k % 7)} for k in range(60)]
+    y = [float(k % 5) for k in range(60)]
+    model = StreamModel(make("pa", "regression")).partial_fit(rows[:50], y[:50])
+    before, files, threads, block = model.to_bytes(), [], [], OneRow.block
+
+    def read(self, *args):
+        found = block(self, *args)
+        threads.append(threading.Thread(target=lambda: files.append(model.to_bytes())))
+        threads[0].start()
+        threads[0].join(0.5)
+        return found
+
+    with monkeypatch.context() as patch:
+        patch.setattr(OneRow, "block", read)
+        model.partial_fit(rows[50:], y[50:])
+    threads[0].join()
+    assert files[0] in (before, model.to_bytes())

@@ -23,7 +23,7 @@ from onkel.learners.importance import importances
 from onkel.learners.learning import Rows, key_error, learn
 from onkel.losses import Loss, parse_loss
 from onkel.model.contract import WorkOfFits
-from onkel.model.transaction import RowLog, locked, signals_wait
+from onkel.model.transaction import CopiedWhole, RowLog, locked, signals_wait
 from onkel.numerics.arrays import as_dense
 from onkel.parameters import flags, non_negative, one_of
 from onkel.rules import Rule
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 
 @declared
-class OnlineEstimator(BaseEstimator):
+class OnlineEstimator(CopiedWhole, BaseEstimator):
     """A learner that takes rows in order, each predicted before it is learned.
 
     Threads may share it. Calls run one at a time, so a prediction sees the model before a block or

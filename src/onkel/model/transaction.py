@@ -26,7 +26,7 @@ import weakref
 from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
 from functools import wraps
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 
 import numpy as np
 
@@ -68,6 +68,21 @@ def locked(method: _Method) -> _Method:
             return method(self, *args, **kwargs)
 
     return alone  # type: ignore[return-value]
+
+
+class CopiedWhole:
+    """What is copied or pickled while another thread learns: the model before or after a block."""
+
+    @locked
+    def __deepcopy__(self, memo: dict[int, object]) -> Self:
+        other = memo[id(self)] = type(self).__new__(type(self))
+        vars(other).update(copy.deepcopy(vars(self), memo))
+        return other
+
+    @locked
+    def __getstate__(self) -> dict[str, object]:
+        # a copy, as it is pickled when the lock is free again
+        return copy.deepcopy(vars(self), {id(self): self})
 
 
 def _after_fork() -> None:

@@ -13,6 +13,7 @@ import numpy as np
 from sklearn.exceptions import NotFittedError
 
 from onkel.errors import DataError, NoRowsError
+from onkel.model.transaction import locked
 from onkel.pipeline.rows import is_array, left_out, open_to_learn, open_to_predict
 from onkel.pipeline.statistics import is_fitted
 from onkel.streams.blocks import concat
@@ -79,6 +80,7 @@ def of_no_rows(model: BlockModel, method: Method, *args: object) -> np.ndarray:
     return method(np.zeros((1, model.encoder.n_features), dtype=np.float32), *args)[:0]
 
 
+@locked
 def learn_few(model: BlockModel, row: object, y: object, learn: Callable[..., Any]) -> Any:
     """What ``learn`` gives of a few rows that change no columns; None: they are a table."""
     encoder = model.encoder
