@@ -624,9 +624,9 @@ def searched(monkeypatch):
     """The precisions of the rows of each search."""
     found, search = [], search_module._search
 
-    def noted(starts, rows, *more):
+    def noted(starts, rows, *more, **how):
         found.append({part.dtype for of in (rows._learn, rows._judge) for part in of})
-        return search(starts, rows, *more)
+        return search(starts, rows, *more, **how)
 
     monkeypatch.setattr(search_module, "_search", noted)
     return found
@@ -650,6 +650,27 @@ def test_a_search_is_in_float64_where_wide_kernels_need_its_digits(width, exact,
     start, found = search_of_a_smooth_target(width, last=last)
     assert searched == [{np.dtype(np.float64 if exact else np.float32)}]
     assert np.abs(found.S - start.S).max() > 0.01
+
+
+@pytest.mark.parametrize(
+    ("noise", "last", "parts"), [(0.0, True, 1), (0.3, True, 2), (0.0, False, 2)]
+)
+def test_the_last_search_takes_whole_gradients_of_targets_without_noise(
+    noise, last, parts, monkeypatch
+):
+    X, _, weight = toy(800)
+    rng, found, gradient = np.random.default_rng(0), set(), SearchedRows.gradient
+    Y = np.sin(X[:, :1]) + noise * rng.normal(size=(800, 1))
+    start = ev.Landmarks(X[:60], np.log([0.4, 0.01, 0.01, 0.01]), np.log(1e-3))
+
+    def noted(rows, at, sums, every, *more):
+        found.add(every)
+        return gradient(rows, at, sums, every, *more)
+
+    monkeypatch.setattr(SearchedRows, "gradient", noted)
+    held = held_out(800, rng, last)
+    finished(improve([start], X, Y, weight, 6, rng, without_units(), last=held))
+    assert max(found) == parts
 
 
 @pytest.mark.parametrize("last", [False, True])

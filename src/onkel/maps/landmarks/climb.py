@@ -98,8 +98,9 @@ _MAY_GAIN = 2.0
 # In the second half of a search steps shrink, down to this share; a check there without improvement
 # ends it.
 _LAST_SIZE = 0.05
-# The most expensive part of the gradient uses about so many rows, at least one in _MOST_EVERY.
-_ENOUGH_ROWS, _MOST_EVERY = 256, 8
+#: the most expensive part of the gradient uses about so many rows, at least one in _MOST_EVERY
+ENOUGH_ROWS = 256
+_MOST_EVERY = 8
 # Steps of landmarks (in standard deviations of a column) and log-widths; the second where landmarks
 # have widths of their own.
 _SIZES = ((0.045, 0.15), (0.03, 0.1))
@@ -142,6 +143,7 @@ def climb(
     to_beat: float = np.inf,
     least_gain: float = 0.0,
     n_parts: int = 1,
+    enough_rows: int = ENOUGH_ROWS,
 ) -> Generator[bool, None, tuple[Landmarks, np.ndarray]]:
     """The best point on the way, and its squared errors (n,) on the rows held out.
 
@@ -150,7 +152,8 @@ def climb(
     them is true. It also ends where their sum will hardly get below ``to_beat``, or where it has
     not fallen by the share ``least_gain`` since the last check, from the second one on: the first
     steps are slow, as Adam does not know the size of slopes yet. Steps between checks look at one
-    of ``n_parts`` parts of the rows after the other.
+    of ``n_parts`` parts of the rows after the other, and the most expensive part of a gradient at
+    about ``enough_rows`` of these.
     """
     known = start if isinstance(start, Judged) else None
     at = start if isinstance(start, Landmarks) else start.at
@@ -185,7 +188,7 @@ def climb(
                 break
         if step == steps:
             break
-        every = min(max(some.n // _ENOUGH_ROWS, 1), _MOST_EVERY)
+        every = min(max(some.n // enough_rows, 1), _MOST_EVERY)
         down = yield from some.gradient(at, sums, every, step % every, factor)
         yield True
         at = adam.step(at, down, size * min(1.0, 2.0 * (1.0 - step / steps) + _LAST_SIZE))

@@ -10,7 +10,8 @@ ignores that the landmarks were fitted to the targets.
 The last search, when all rows are there, tries landmarks' own widths with fewer rows, and keeps
 them only if they are better by a standard error. Then it draws some landmarks anew: a climb moves
 landmarks, but not to rows far from all of them. Those that matter least go to rows that are
-predicted badly, and all climb once more.
+predicted badly, and all climb once more. Steps look at part of the rows for the dearest part of a
+gradient. Where targets have next to no noise, that of the part would matter, and steps look at all.
 
 Where a small search says that a whole one would gain next to nothing, it waits until the rows have
 doubled (:mod:`onkel.maps.landmarks.small_search`).
@@ -25,10 +26,12 @@ standard error.
 from __future__ import annotations
 
 from collections.abc import Generator
+from functools import partial
 
 import numpy as np
 
 from onkel.maps.landmarks.climb import (
+    ENOUGH_ROWS,
     Judged,
     better,
     climb,
@@ -49,9 +52,10 @@ from onkel.maps.landmarks.drawn_rows import (
 from onkel.maps.landmarks.evidence import Landmarks, Sums
 from onkel.maps.landmarks.fitted import Units
 from onkel.maps.landmarks.on_device import RowsOnDevice
-from onkel.maps.landmarks.searched import LEAST_RIDGE, Searched, SearchedRows
+from onkel.maps.landmarks.searched import LEAST_RIDGE, Rows, Searched, SearchedRows
 from onkel.maps.landmarks.small_search import (
     Promises,
+    SmallSearch,
     begin_small,
     promises,
     steps_of_small,
@@ -80,6 +84,9 @@ _OWN_FROM_AT_LAST, _STANDARD_ERRORS = 8, 1.0
 _OWN_STEPS = 2
 # Of the squared errors their search must gain this share from check to check, or ends.
 _GAIN_OF_OWN = 0.01
+# Targets with next to no noise leave less than this share of their squares on rows held out. There
+# gradients of the last search come from so many rows: those of fewer would be noisier than targets.
+_NEXT_TO_NO_NOISE, _ROWS_WITHOUT_NOISE = 0.01, 8192
 # In the last search: the share of landmarks that are drawn anew at its end, and of the steps for
 # own widths in which all then climb once more.
 _RENEWED, _CLIMBED_AGAIN = 0.25, 0.5
@@ -132,10 +139,21 @@ def improve(
         promised = yield from promises(small, least_gain, doubt, m, tried, of, learn, more)
         if not promised:
             return starts[0]
-    found, gained = yield from _search(starts, rows, steps, tried, is_last)
-    if wanted:
-        wanted.learn(promised, gained)
-    return (yield from _climb_again(found, rows, steps, rng)) if is_last else found
+    if not is_last:
+        found, gained = yield from _search(starts, rows, steps, tried)
+        if wanted:
+            wanted.learn(promised, gained)
+        return found
+    enough = _ROWS_WITHOUT_NOISE if _next_to_no_noise(small, judge) else ENOUGH_ROWS
+    found, _ = yield from _search(starts, rows, steps, tried, enough, last=True)
+    return (yield from _climb_again(found, rows, steps, enough, rng))
+
+
+def _next_to_no_noise(small: SmallSearch, judge: Rows) -> bool:
+    """Whether every other landmark already predicts rows held out nearly as they are."""
+    few = judge.first(len(small.rows.judging_weight), judge.Y.dtype)
+    squares = float(few.weight @ (few.Y**2).mean(axis=1))
+    return small.begun.error < _NEXT_TO_NO_NOISE * squares
 
 
 def _tries_own(n: int, m: int, last: bool) -> bool:
@@ -184,7 +202,12 @@ def _n_parts(n: int, m: int, last: bool) -> int:
 
 
 def _search(
-    starts: list[Landmarks], rows: Searched, steps: int, tried: bool, last: bool
+    starts: list[Landmarks],
+    rows: Searched,
+    steps: int,
+    tried: bool,
+    enough_rows: int = ENOUGH_ROWS,
+    last: bool = False,
 ) -> Generator[bool, None, tuple[Landmarks, float]]:
     """The best point, and by which share its squared errors are below those of the first start.
 
@@ -195,6 +218,7 @@ def _search(
     """
     begun, own_steps = [], int(_OWN_STEPS * steps)
     n_parts = _n_parts(rows.n, len(starts[0].S), last)
+    climbed = partial(climb, n_parts=n_parts, enough_rows=enough_rows)
     doubt, least_gain = (_STANDARD_ERRORS, 0.0) if last else (0.0, _GAIN_OF_OWN)
     for start in starts:
         sums = yield from rows.sums(start)
@@ -204,8 +228,8 @@ def _search(
     # those of the start before are overwritten
     known = sums if best is begun[-1] else None
     least = 0.0 if common else least_gain
-    found, errors = yield from climb(
-        best, rows, steps if common else own_steps, known, least_gain=least, n_parts=n_parts
+    found, errors = yield from climbed(
+        best, rows, steps if common else own_steps, known, least_gain=least
     )
     if common and tried:
         owning = found.owning()
@@ -213,14 +237,14 @@ def _search(
         begins = yield from judged(owning, sums, rows)
         if last or begins.error <= _NEAR * errors.sum():
             of = begins, rows, own_steps, sums
-            own, own_errors = yield from climb(*of, least_gain=least_gain, n_parts=n_parts)
+            own, own_errors = yield from climbed(*of, least_gain=least_gain)
             if better(own_errors, errors, doubt):
                 found, errors = own, own_errors
     return found, 1.0 - float(errors.sum()) / (begun[0].error or 1.0)
 
 
 def _climb_again(
-    found: Landmarks, rows: Searched, steps: int, rng: np.random.Generator
+    found: Landmarks, rows: Searched, steps: int, enough_rows: int, rng: np.random.Generator
 ) -> Generator[bool, None, Landmarks]:
     """The better of ``found`` and of where a climb from it ends, with some landmarks drawn anew."""
     sums = yield from rows.sums(found)
@@ -228,7 +252,7 @@ def _climb_again(
     renewed = _renewed(now, sums, rows, rng)
     yield True
     steps, beaten = _steps_again(steps), float(now.errors.sum())
-    other, errors = yield from climb(renewed, rows, steps, to_beat=beaten)
+    other, errors = yield from climb(renewed, rows, steps, to_beat=beaten, enough_rows=enough_rows)
     return other if better(errors, now.errors, 0.0) else found
 
 
