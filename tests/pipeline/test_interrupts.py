@@ -14,6 +14,14 @@ from onkel.pipeline.label_queue import LabelQueue
 from onkel.streams import Block
 
 
+@pytest.fixture(autouse=True)
+def ctrl_c():
+    """Ctrl-C as in a terminal: what runs in the background may ignore it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 def _rows(n, seed=0):
     rng = np.random.default_rng(seed)
     sizes, towns = rng.normal(size=n), rng.choice(["Ulm", "Bonn"], n)

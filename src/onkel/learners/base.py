@@ -23,7 +23,7 @@ from onkel.learners.importance import importances
 from onkel.learners.learning import Rows, key_error, learn
 from onkel.losses import Loss, parse_loss
 from onkel.model.contract import WorkOfFits
-from onkel.model.transaction import CopiedWhole, RowLog, locked, signals_wait
+from onkel.model.transaction import RowLog, copied_whole, locked, signals_wait, state_whole
 from onkel.numerics.arrays import as_dense
 from onkel.parameters import flags, non_negative, one_of
 from onkel.rules import Rule
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 
 @declared
-class OnlineEstimator(CopiedWhole, BaseEstimator):
+class OnlineEstimator(BaseEstimator):
     """A learner that takes rows in order, each predicted before it is learned.
 
     Threads may share it. Calls run one at a time, so a prediction sees the model before a block or
@@ -56,6 +56,9 @@ class OnlineEstimator(CopiedWhole, BaseEstimator):
         On ``fit``, for a parameter out of its range, or for parts that do not fit together. The
         message names it and says why.
     """
+
+    __deepcopy__ = copied_whole
+    __getstate__ = state_whole
 
     _task: ClassVar[str]
     _losses: ClassVar[tuple[str, ...]]

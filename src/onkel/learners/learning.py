@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
 from contextlib import nullcontext
+from functools import partial
 from typing import Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
@@ -85,8 +86,19 @@ def learn(
             for a in range(0, stop, at_once):
                 if a:
                     signals_wait.answer()
+                piece, done = rows.part(a, min(a + at_once, stop)), len(out)
                 with signals_wait:
-                    _learn_piece(learner, rows.part(a, min(a + at_once, stop)), a, out, log)
+                    if log is not None:
+                        log.begin(learner, 0, *piece)
+                    try:
+                        learner._learn_rows(piece, a, out)
+                    except BaseException as failure:
+                        if log is not None:
+                            if not isinstance(failure, DataError):
+                                log.replay(learner, partial(_again, learner))
+                                del out[done:]
+                            log.forget()
+                        raise
         except DataError:
             raise
         except BaseException as failure:
@@ -99,20 +111,9 @@ def learn(
     return out
 
 
-def _learn_piece(learner: Learner, piece: Rows, a: int, out: list[Any], log: RowLog | None) -> None:
-    """Learn a piece of a block, which begins at row a."""
-    if log is not None:
-        log.begin(learner, 0, *piece)
-    done = len(out)
-    try:
-        learner._learn_rows(piece, a, out)
-    except BaseException as failure:
-        if log is not None:
-            if not isinstance(failure, DataError):
-                log.replay(learner, lambda *of: learner._learn_rows(Rows(*of), 0, []))
-                del out[done:]
-            log.forget()
-        raise
+def _again(learner: Learner, *of: Any) -> None:
+    """Learn logged rows once more."""
+    learner._learn_rows(Rows(*of), 0, [])
 
 
 def _checked(

@@ -26,13 +26,14 @@ import weakref
 from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
 from functools import wraps
-from typing import Any, Self, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
 from onkel.annotations import Matrix
 from onkel.numerics.signals import signals_wait
 
+_T = TypeVar("_T")
 _Method = TypeVar("_Method", bound=Callable[..., Any])
 
 # Chosen once and never changed: a snapshot shares them.
@@ -70,19 +71,18 @@ def locked(method: _Method) -> _Method:
     return alone  # type: ignore[return-value]
 
 
-class CopiedWhole:
-    """What is copied or pickled while another thread learns: the model before or after a block."""
+@locked
+def copied_whole(model: _T, memo: dict[int, object]) -> _T:
+    """``__deepcopy__``: while another thread learns, the model before or after a block."""
+    other = memo[id(model)] = type(model).__new__(type(model))
+    vars(other).update(copy.deepcopy(vars(model), memo))
+    return other
 
-    @locked
-    def __deepcopy__(self, memo: dict[int, object]) -> Self:
-        other = memo[id(self)] = type(self).__new__(type(self))
-        vars(other).update(copy.deepcopy(vars(self), memo))
-        return other
 
-    @locked
-    def __getstate__(self) -> dict[str, object]:
-        # a copy, as it is pickled when the lock is free again
-        return copy.deepcopy(vars(self), {id(self): self})
+@locked
+def state_whole(model: object) -> dict[str, object]:
+    """``__getstate__``: a copy, as it is pickled when the lock is free again."""
+    return copy.deepcopy(vars(model), {id(model): model})
 
 
 def _after_fork() -> None:

@@ -44,7 +44,12 @@ class SignalsWait:
         if get_ident() != self._main:
             return
         if self._depth == 0:
-            self._hold()
+            for number in _SIGNALS:
+                handler = _get_handler(number)
+                if handler not in _NOT_IN_PYTHON:
+                    # first noted, then changed: a signal in between finds its own handler
+                    self._before.append((number, handler))
+                    _set_handler(number, self._note)
         self._depth += 1
 
     def __exit__(self, *_: object) -> None:
@@ -54,31 +59,19 @@ class SignalsWait:
         if self._depth == 0:
             self._restore()
             if self._came:
-                self._send()
+                came, self._came = self._came, []
+                for number in came:
+                    signal.raise_signal(number)
 
     def answer(self) -> None:
         """Between two parts of a section that no other holds: send the signals that came."""
         if not self._came or self._depth != 1 or get_ident() != self._main:
             return
-        self._restore()
         try:
-            self._send()
+            self.__exit__()
         finally:
             # what follows an exception is a part of the section, too
-            self._hold()
-
-    def _send(self) -> None:
-        came, self._came = self._came, []
-        for number in came:
-            signal.raise_signal(number)
-
-    def _hold(self) -> None:
-        for number in _SIGNALS:
-            handler = _get_handler(number)
-            if handler not in _NOT_IN_PYTHON:
-                # first noted, then changed: a signal in between finds its own handler
-                self._before.append((number, handler))
-                _set_handler(number, self._note)
+            self.__enter__()
 
     def _restore(self) -> None:
         for number, handler in self._before:

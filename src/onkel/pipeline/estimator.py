@@ -12,7 +12,7 @@ from sklearn.utils import get_tags
 from onkel.annotations import ArrayLike
 from onkel.errors import DataError
 from onkel.learners.base import OnlineEstimator
-from onkel.model.transaction import CopiedWhole, locked
+from onkel.model.transaction import copied_whole, locked, state_whole
 from onkel.numerics.arrays import as_values
 from onkel.pipeline.learning import take_means_anew
 from onkel.pipeline.merging import MergeableModel
@@ -21,12 +21,15 @@ from onkel.pipeline.statistics import is_fitted
 from onkel.sklearn_bases import BaseEstimator
 
 
-class StreamEstimator(CopiedWhole, BaseEstimator, MergeableModel):
+class StreamEstimator(BaseEstimator, MergeableModel):
     """A model whose parameters are those of its constructor; see `onkel.StreamModel`.
 
     ``clone`` and ``fit`` begin anew with the same parameters, so `cross_val_score`, `GridSearchCV`
     and pipelines take it. Parameters of the learner are named ``estimator__gamma`` and so on.
     """
+
+    __deepcopy__ = copied_whole
+    __getstate__ = state_whole
 
     estimator: Any
     keys: Keys

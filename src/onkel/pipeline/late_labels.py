@@ -16,7 +16,7 @@ from onkel.columns.failures import shorten
 from onkel.errors import DataError
 from onkel.fields import Fields, State, Whole
 from onkel.learners.checking import by_group
-from onkel.model.transaction import CopiedWhole, locked
+from onkel.model.transaction import copied_whole, locked, state_whole
 from onkel.numerics.arrays import as_dense, as_values
 from onkel.numerics.signals import signals_wait
 from onkel.persistence.contents import Model
@@ -27,7 +27,7 @@ from onkel.pipeline.stream_model import StreamModel
 from onkel.state import Made, Stateful
 
 
-class LateLabels(CopiedWhole, Stateful):
+class LateLabels(Stateful):
     """A model whose labels come later than its rows, each with the row's id.
 
     `predict` predicts a row at once and keeps it. `learn` learns it when its label comes; labels
@@ -82,6 +82,9 @@ class LateLabels(CopiedWhole, Stateful):
     >>> model.n_waiting
     5
     """
+
+    __deepcopy__ = copied_whole
+    __getstate__ = state_whole
 
     GIVEN: ClassVar[Fields] = {"model": Model(), "most": Whole(low=1)}
     STATE: ClassVar[Fields] = {
