@@ -180,6 +180,21 @@ def test_a_fork_while_another_thread_learns():
     assert done.returncode == 0, done.stderr.decode()
 
 
+def _beside(patch, owner, method, work):
+    """Lists of a thread that does the work when a method of ``owner`` ends, and of its findings."""
+    threads, found, whole = [], [], getattr(owner, method)
+
+    def done(self, *args):
+        of_these = whole(self, *args)
+        threads.append(threading.Thread(target=lambda: found.append(work())))
+        threads[0].start()
+        threads[0].join(0.5)
+        return of_these
+
+    patch.setattr(owner, method, done)
+    return threads, found
+
+
 @pytest.mark.parametrize("copied", [copy.deepcopy, lambda model: pickle.loads(pickle.dumps(model))])
 @pytest.mark.parametrize("in_table", [False, True])
 def test_a_copy_made_while_another_thread_learns_is_of_whole_blocks(in_table, copied, monkeypatch):
@@ -187,17 +202,8 @@ def test_a_copy_made_while_another_thread_learns_is_of_whole_blocks(in_table, co
     y = X[:, 0] > 0
     model = make("fogd", gamma=0.5, random_state=0)
     model = (StreamModel(model) if in_table else model).partial_fit(X[:30], y[:30])
-    copies, threads, learn = [], [], Model.learn
-
-    def learned(self, *args):
-        found = learn(self, *args)
-        threads.append(threading.Thread(target=lambda: copies.append(copied(model))))
-        threads[0].start()
-        threads[0].join(0.5)
-        return found
-
     with monkeypatch.context() as patch:
-        patch.setattr(Model, "learn", learned)
+        threads, copies = _beside(patch, Model, "learn", lambda: copied(model))
         model.partial_fit(X[30:], y[30:])
     threads[0].join()
     assert copies[0].to_bytes() == model.to_bytes()
@@ -207,17 +213,9 @@ def test_a_file_written_while_another_thread_learns_rows_knows_whole_blocks(monk
     rows = [{"size": float(k % 7)} for k in range(60)]
     y = [float(k % 5) for k in range(60)]
     model = StreamModel(make("pa", "regression")).partial_fit(rows[:50], y[:50])
-    before, files, threads, block = model.to_bytes(), [], [], OneRow.block
-
-    def read(self, *args):
-        found = block(self, *args)
-        threads.append(threading.Thread(target=lambda: files.append(model.to_bytes())))
-        threads[0].start()
-        threads[0].join(0.5)
-        return found
-
+    before = model.to_bytes()
     with monkeypatch.context() as patch:
-        patch.setattr(OneRow, "block", read)
+        threads, files = _beside(patch, OneRow, "block", model.to_bytes)
         model.partial_fit(rows[50:], y[50:])
     threads[0].join()
     assert files[0] in (before, model.to_bytes())

@@ -130,8 +130,7 @@ def _array(
 
     from onkel.columns.arrow import arrow_array
 
-    if isinstance(values, np.ma.MaskedArray):
-        values = unmasked(values)
+    values = unmasked(values)
     if isinstance(values, np.ndarray) and values.dtype.kind not in "OU":
         if values.dtype.kind in "mM" and np.datetime_data(values.dtype)[0] in _COARSE:
             values = values.astype(f"{values.dtype.kind}8[s]")
