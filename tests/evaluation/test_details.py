@@ -314,9 +314,10 @@ def test_rows_before_a_bad_one_have_their_scores_counted():
 
 @pytest.fixture
 def rows(tmp_path):
+    rng = np.random.default_rng(1)
     frame = pd.DataFrame(X, columns=list("abc")).assign(label=TWO, value=VALUE)
     # a random walk, independent of the columns
-    frame["walk"] = np.cumsum(RNG.normal(size=1500))
+    frame["walk"] = np.cumsum(rng.normal(size=1500))
     path = tmp_path / "rows.csv"
     frame.to_csv(path, index=False)
     return path

@@ -55,8 +55,9 @@ def test_targets_whose_squares_are_lost_are_told(tmp_path, unit, lost):
 
 
 def test_extremes_are_those_of_all_blocks():
+    rng = np.random.default_rng(1)
     extremes = Extremes()
-    y = RNG.normal(size=500)
+    y = rng.normal(size=500)
     for a in range(0, 500, 37):
         extremes.add(y[a : a + 37], a)
     assert extremes._found == [(int(y.argmin()) + 1, y.min()), (int(y.argmax()) + 1, y.max())]

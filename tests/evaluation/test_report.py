@@ -28,10 +28,11 @@ X = RNG.normal(size=(3000, 3))
 @pytest.fixture
 def source(tmp_path):
     """A file with an awkward name, a text column, three classes and a number."""
+    rng = np.random.default_rng(1)
     frame = pd.DataFrame(X, columns=["wind", "fee in $", "<b>"])
-    frame["place"] = np.where(RNG.random(3000) < 0.5, "north", "south")
-    frame["label"] = np.digitize(X[:, 0] + 0.2 * RNG.normal(size=3000), [-0.5, 0.5])
-    frame["value"] = 50 * X[:, 0] + RNG.normal(size=3000)
+    frame["place"] = np.where(rng.random(3000) < 0.5, "north", "south")
+    frame["label"] = np.digitize(X[:, 0] + 0.2 * rng.normal(size=3000), [-0.5, 0.5])
+    frame["value"] = 50 * X[:, 0] + rng.normal(size=3000)
     path = tmp_path / "rows.csv"
     frame.to_csv(path, index=False)
     return path
@@ -103,7 +104,8 @@ def test_changes_are_marked(tmp_path):
 
 
 def test_a_learner_below_its_baseline_is_said_to_be():
-    walk = np.cumsum(RNG.normal(size=3000))
+    rng = np.random.default_rng(1)
+    walk = np.cumsum(rng.normal(size=3000))
     run = prequential(PARegressor(), (X, walk), name="pa")
     first, *_ = sentences(run, [], [])
     assert first.startswith("pa is worse than its baseline, the last value: RMSE")

@@ -272,9 +272,10 @@ def test_a_model_that_is_continued_had_its_fits_before():
 
 
 def test_the_work_of_the_default_s_fits_is_known_beforehand():
+    rng = np.random.default_rng(1)
     model = OnlineKernelClassifier(n_components=40)
     assert model.work_of_fits(1000) == (0.0, 0.0, 0.0)
-    many = RNG.normal(size=(5000, 3))
+    many = rng.normal(size=(5000, 3))
     model.partial_fit(many[:1100], many[:1100, 0] > 0)
     done, to_come, last = model.work_of_fits(3900)
     assert min(done, to_come, last) > 0
@@ -335,6 +336,8 @@ def test_a_last_fit_says_how_long_it_still_takes(monkeypatch):
 
 
 def test_the_last_fit_tells_the_share_that_is_done():
+    rng = np.random.default_rng(1)
+
     class Listener:
         shares: ClassVar[list[float]] = []
 
@@ -350,7 +353,7 @@ def test_the_last_fit_tells_the_share_that_is_done():
         def reached(self, share):
             self.shares.append(share)
 
-    many = RNG.normal(size=(1500, 3))
+    many = rng.normal(size=(1500, 3))
     model = OnlineKernelRegressor(n_components=20).partial_fit(many, np.sin(3 * many[:, 0]))
     with notices.heard_by(Listener()):
         model.consolidate()

@@ -196,7 +196,8 @@ def test_info_shows_it_by_column(tmp_path):
 
 def test_a_text_counts_by_its_values(tmp_path):
     """No rows lie between the values of a text, and f may be anything there."""
-    place = RNG.choice(["north", "south", "east"], 1500)
+    rng = np.random.default_rng(1)
+    place = rng.choice(["north", "south", "east"], 1500)
     y = 2 * X[:, 0] + 0.5 * (place == "north")
     model = StreamModel(make("krls", "regression"))
     model.partial_fit(pd.DataFrame({"place": place, "wind": X[:, 0]}), y)

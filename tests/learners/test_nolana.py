@@ -115,7 +115,8 @@ def test_algorithm_2(loss):
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("expire", [None, 15])
 def test_extensions(weighted, expire):
-    weight = RNG.choice([0.5, 1.0, 2.0], N)
+    rng = np.random.default_rng(1)
+    weight = rng.choice([0.5, 1.0, 2.0], N)
     params = SETTINGS | {"weighted": weighted, "expire": expire}
     model = NOLANARegressor(**params, learning_rate=0.2, dtype="float64")
     step = gradient("squared")

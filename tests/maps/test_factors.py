@@ -9,8 +9,6 @@ from onkel.explicit.weights import regression
 from onkel.maps import AdaptiveNystroem
 from onkel.maps.online_kmeans import SOLVERS, leading
 
-RNG = np.random.default_rng(3)
-
 
 def gram(S, gamma=0.3):
     return np.exp(-gamma * ((S[:, None] - S[None]) ** 2).sum(axis=-1))
@@ -43,11 +41,15 @@ def test_the_error_stays_that_of_the_leading_eigenpairs(solver, most):
 
 
 def test_more_iterations_are_closer_to_the_eigenpairs():
+    """The median of 50 starts: after eight steps, single starts are up to 14 % above the best."""
     E, _ = moving("scratch", 10)
-    start = RNG.standard_normal((30, 10))
-    errors = [error(E, SOLVERS["randomized"](E, 0, start, p)) for p in (1, 2, 8)]
-    assert errors[0] > errors[1] > errors[2]
-    assert errors[2] < 1.02 * error(E, leading(E, 10))
+    starts = np.random.default_rng(3).standard_normal((50, 30, 10))
+    solve = SOLVERS["randomized"]
+    errors = [np.median([error(E, solve(E, 0, P, p)) for P in starts]) for p in (1, 2, 8, 32)]
+    best = error(E, leading(E, 10))
+    assert errors[0] > errors[1] > errors[2] > errors[3]
+    assert errors[2] < 1.02 * best
+    assert errors[3] < 1.001 * best
 
 
 def test_a_move_far_into_the_small_eigenvalues_keeps_its_digits():
@@ -76,7 +78,8 @@ def test_the_rank_two_update_forgets_little():
 
 @pytest.mark.parametrize("solver", SOLVERS)
 def test_landmarks_that_coincide(solver):
-    X = np.repeat(RNG.standard_normal((4, 3)), 50, axis=0)[RNG.permutation(200)]
+    rng = np.random.default_rng(1)
+    X = np.repeat(rng.standard_normal((4, 3)), 50, axis=0)[rng.permutation(200)]
     X[100:] += 3.0
     Z = AdaptiveNystroem(10, 8, gamma=0.5, threshold=0.0, solver=solver).fit_transform(X)
     assert np.isfinite(Z).all()
@@ -84,7 +87,8 @@ def test_landmarks_that_coincide(solver):
 
 
 def test_equation_12_is_a_minimum():
-    old, new, w = RNG.standard_normal((12, 5)), RNG.standard_normal((12, 5)), RNG.standard_normal(5)
+    rng = np.random.default_rng(1)
+    old, new, w = rng.standard_normal((12, 5)), rng.standard_normal((12, 5)), rng.standard_normal(5)
 
     def cost(v):
         return ((old @ w - new @ v) ** 2).sum() + 0.3 * (v**2).sum()
@@ -99,7 +103,8 @@ def test_equation_12_is_a_minimum():
 def test_weights_carried_over_keep_f_at_the_landmarks():
     from onkel.learners import NOLANARegressor
 
-    X = RNG.standard_normal((80, 2))
+    rng = np.random.default_rng(1)
+    X = rng.standard_normal((80, 2))
     model = NOLANARegressor(
         n_components=12, rank=12, gamma=0.5, threshold=1e9, theta=0.0, dtype="float64"
     )

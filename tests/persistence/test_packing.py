@@ -46,7 +46,8 @@ def test_arrays_come_back_bit_for_bit(name):
 
 def waiting():
     """A model of the default learner that keeps rows for its search."""
-    X = {f"c{j}": RNG.normal(size=1500).astype(np.float32) for j in range(12)}
+    rng = np.random.default_rng(1)
+    X = {f"c{j}": rng.normal(size=1500).astype(np.float32) for j in range(12)}
     model = StreamModel(onkel.OnlineKernelRegressor(n_components=30))
     return model.partial_fit(X, X["c0"] * X["c1"]), X
 
@@ -82,7 +83,8 @@ def test_a_model_whose_rows_wait_goes_on_bit_for_bit_and_says_what_they_take(tmp
 @pytest.mark.slow
 def test_onkel_learn_says_how_large_its_file_is(tmp_path):
     """The file has the waiting rows in float32 and compressed: it is smaller than the model."""
-    rows = RNG.normal(size=(1500, 12)).astype(np.float32)
+    rng = np.random.default_rng(1)
+    rows = rng.normal(size=(1500, 12)).astype(np.float32)
     lines = [",".join(f"{v:.5f}" for v in [*x, x[0] * x[1]]) for x in rows.tolist()]
     path, saved = tmp_path / "rows.csv", tmp_path / "m.onkel"
     path.write_text("\n".join([",".join([*(f"c{j}" for j in range(12)), "y"]), *lines, ""]))
