@@ -170,7 +170,9 @@ class Graph:
         self, op: str, inputs: list[str], output: str, domain: str, attributes: dict[str, object]
     ) -> None:
         make = self._onnx.helper.make_node
-        self._nodes.append(make(op, inputs, [output], domain=domain, **attributes))
+        # a runtime may name the nodes that it makes by those they replace
+        node = make(op, inputs, [output], name=output, domain=domain, **attributes)
+        self._nodes.append(node)
 
     def constant(self, values: ArrayLike, dtype: DTypeLike | None = None) -> Value:
         """Numbers or texts stored in the file."""
