@@ -1,6 +1,6 @@
 # make demo: learn real streams end to end.  make test: all tests.  make quick: two minutes of them.
 # make papers: the papers' quick tables.  make docs: the site, in site/.  Each makes .venv if it is
-# missing.
+# missing.  make lowest: quick tests with the lowest versions of all libraries.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -9,7 +9,7 @@ STAMP := $(VENV)/.installed
 # tests start hundreds of processes: without bytecode each of them compiles all sources anew
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: demo test quick lint types docs serve-docs coverage ci bench papers clean
+.PHONY: demo test quick lowest lint types docs serve-docs coverage ci bench papers clean
 
 demo: $(STAMP)
 	$(BIN)/onkel demo
@@ -19,6 +19,13 @@ test: $(STAMP)
 
 quick: $(STAMP)
 	$(BIN)/python -m pytest -q -n 2 --dist worksteal --quick tests $(PYTEST_ARGS)
+
+# the lower bounds of pyproject.toml, in an environment of their own
+lowest: pyproject.toml
+	$(PYTHON) -m venv --clear $(VENV)/lowest
+	grep -oE '"[a-z0-9-]+(\[[a-z]+\])?>=[0-9.]+' $< | sed 's/"//; s/\[[a-z]*\]//; s/>=/==/' > $(VENV)/lowest/bounds
+	$(VENV)/lowest/bin/python -m pip install --quiet --disable-pip-version-check -c $(VENV)/lowest/bounds -e '.[dev]'
+	$(VENV)/lowest/bin/python -m pytest -q -n 2 --dist worksteal --quick tests $(PYTEST_ARGS)
 
 lint: $(STAMP)
 	$(BIN)/ruff check .
