@@ -180,7 +180,7 @@ class Replay:
             if self._pending is None:
                 self._pending = _Summed(matrix)
             Z = np.asarray(self._training.features(X), dtype=np.float64)
-            self._pending.take(Z, targets_of(y, weights.shape[0]), weight)
+            self._pending.take(Z, targets_of(y, weights.shape[0]) - weights.level, weight)
             weights.count(weight)
             return
         self.finish()

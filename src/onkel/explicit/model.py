@@ -29,6 +29,9 @@ from onkel.rules.base import Rule, T
 from onkel.rules.second_order import ExactScalars
 from onkel.state import Part
 
+# Targets are close together where they are so near their mean on average, as a share of it.
+_CLOSE = 1e-4
+
 
 class ExplicitModel(Model):
     """f_k(x) = w_k · z(x) for K outputs: a map, a rule and a loss, with all their state.
@@ -322,6 +325,7 @@ class ExplicitModel(Model):
         if (yield from fit):
             # classes may have come meanwhile: none of them is in these rows
             new.begin_anew(self.n_outputs)
+            new._begin_at_level(y, weight)
         return new
 
     def begin_anew(self, n_outputs: int) -> None:
@@ -344,6 +348,7 @@ class ExplicitModel(Model):
         return Replay(self.training)
 
     def _learn_again(self, X: np.ndarray, y: np.ndarray, weight: np.ndarray) -> None:
+        self._begin_at_level(y, weight)
         matrix, loop = self.weights.matrix, self.training
         stays = loop is not None and loop.settled()
         if matrix is None or not stays or not matrix.can_sum(weight[:REPLAYED]):
@@ -354,6 +359,16 @@ class ExplicitModel(Model):
             some = slice(a, a + REPLAYED)
             replay.learn(X[some], y[some], weight[some])
         replay.finish()
+
+    def _begin_at_level(self, y: np.ndarray, weight: np.ndarray) -> None:
+        """Let exact rules begin at the mean of y where targets lie far from 0, and close together.
+
+        From 0, their differences would be lost in rounding.
+        """
+        if self.exact and self.n_outputs == 1 and self.map.ends_with_constant:
+            level = float(np.average(y, weights=weight))
+            away = float(np.average(np.abs(y - level), weights=weight))
+            self.weights.level = level if 0.0 < away < _CLOSE * abs(level) else 0.0
 
     # ---- what undoing asks ---------------------------------------------------------------------
 

@@ -104,14 +104,14 @@ class TrainingLoop(Stateful):
         def rows() -> Iterator[Rows]:
             for i, (a, b) in enumerate(parts):
                 Z = self.map.features(X[a:b], rooms[i % 2][: b - a])
-                targets = targets_of(y[a:b], weights.shape[0])
+                targets = targets_of(y[a:b], weights.shape[0]) - weights.level
                 yield np.asarray(Z, np.float64), targets, weight[a:b]
 
         assert weights.matrix is not None
         with closing(Line()) as line:
             found = weights.matrix.learn_shared(rows(), line)
             for (a, b), scores in zip(parts, found, strict=True):
-                P[a:b] = scores
+                P[a:b] = scores + weights.level
                 weights.count(weight[a:b])
                 if then is not None:
                     line.give_later(partial(then, (a, b)))

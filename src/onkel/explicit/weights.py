@@ -13,7 +13,7 @@ from onkel.exact.least_squares import RecursiveLeastSquares
 from onkel.exact.matrices import Known
 from onkel.exact.newton import RecursiveNewton
 from onkel.explicit import loop
-from onkel.fields import Fields, Like, Sizes, State, require
+from onkel.fields import Fields, Like, Number, Sizes, State, require
 from onkel.merging import joined, require_same
 from onkel.model.labels import outputs_with_class
 from onkel.numerics.arrays import targets_of
@@ -61,6 +61,9 @@ class Weights(Stateful):
         self.W = np.zeros(shape, np.float64 if rule.kind.exact else dtype)
         self.H = np.zeros(shape if rule.kind == RuleKind.ADAGRAD else (0, 0), dtype)
         self.total: np.ndarray = np.zeros(shape if average else (0, 0))
+        #: what an exact rule learns the targets less, where the last feature is 1 in all rows: that
+        #: is its weight before the first row
+        self.level: float = 0.0
         self.matrix: RecursiveLeastSquares | None = None
         if rule.kind.exact:
             ridge, forgetting = ExactScalars.of(self._par)
@@ -74,6 +77,8 @@ class Weights(Stateful):
             assert self.matrix is not None
             # a new array: one that was read from a file may be read-only
             self._W = np.array(self.matrix.weights().T, order="C")
+            if self.level:
+                self._W[:, -1] += self.level
             self._behind = False
         return self._W
 
@@ -131,7 +136,10 @@ class Weights(Stateful):
         if self.matrix is None:
             loop.learn_block(Z, y, weight, self._W, self.H, self.context, P)
             return
-        P[:] = self.matrix.learn(Z, targets_of(y, self.shape[0]), weight)
+        Y = targets_of(y, self.shape[0])
+        P[:] = self.matrix.learn(Z, Y - self.level if self.level else Y, weight)
+        if self.level:
+            P += self.level
         self.count(weight)
 
     def count(self, weight: np.ndarray) -> None:
@@ -229,6 +237,7 @@ class Weights(Stateful):
         require_same("the rule's parameters", self._par, other._par)
         require_same("the shape of the weights", self.shape, other.shape)
         require_same("average", self.averages, other.averages)
+        require_same("the level of the targets", self.level, other.level)
 
     def take_in(self, other: Weights, origin: Weights | None) -> None:
         """Add what another learned since both were ``origin`` (None: since the first row)."""
@@ -237,7 +246,8 @@ class Weights(Stateful):
         if self.matrix is not None:
             assert other.matrix is not None
             known = None if origin is None else origin.matrix
-            self.W = self.matrix.take_in(other.matrix, known, int(more))
+            self.matrix.take_in(other.matrix, known, int(more))
+            self._behind = True
         elif more > 0.0:
             self._mix(other, more / (rows + more), origin)
         self.state[places.T] += more
@@ -261,12 +271,18 @@ class Weights(Stateful):
 
     def state_fields(self) -> Fields:
         fields: Fields = dict.fromkeys(("W", "H", "state", "total"), Like())
-        return fields if self.matrix is None else {**fields, "matrix": Part()}
+        if self.matrix is None:
+            return fields
+        return {**fields, "level": Number(low=-1e150, high=1e150, optional=True), "matrix": Part()}
 
     def check_state(self, state: State, sizes: Sizes) -> None:
         require((state["H"] >= 0.0).all(), "H: holds numbers below 0")
         scale = state["state"][places.SCALE]
         require(1e-7 < scale < 1e7, f"state: holds a scale of {scale}; it must be 1e-7 to 1e7")
+
+    def state_is_set(self) -> None:
+        # files of earlier versions have no level
+        self.level = self.level or 0.0
 
 
 def regression(X: np.ndarray, Y: np.ndarray, theta: float) -> np.ndarray:

@@ -53,6 +53,8 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
     n_rows_seen_: int
     #: how messages name a fit on first rows while it goes on
     fits: ClassVar[str] = "fitting"
+    #: whether the last feature is 1 in all rows, and least squares hardly penalises its weight
+    ends_with_constant: ClassVar[bool] = False
     #: the value for maps that have no such parameter
     random_state: Seed = 0
 

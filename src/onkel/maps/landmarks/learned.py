@@ -132,6 +132,7 @@ class LearnedLandmarks(FitSchedule):
 
     name = "learned_landmarks"
     fits = "searching landmarks and widths, fitted"
+    ends_with_constant: ClassVar[bool] = True
     STATE: ClassVar[Fields] = {
         "_taught": Flag(),
         "_together": Flag(optional=True),
