@@ -34,6 +34,38 @@ def test_heavy_columns_only(X):
     np.testing.assert_array_equal(U[:, [0, 2, 4]], X[:, [0, 2, 4]])
 
 
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_columns_over_many_decades_become_logarithms(sign):
+    decades = 10.0 * np.random.default_rng(0).random((3000, 1))
+    X = sign * 10.0**decades
+    tails = finished(TailCurves.in_steps(X))
+    U = tails(X)
+    slope = np.diff(U[np.argsort(decades[:, 0])[::100], 0]) > 0.1
+    assert (slope == (sign > 0.0)).mean() > 0.9
+    assert np.abs(np.corrcoef(U[:, 0], decades[:, 0])[0, 1]) > 0.99
+    np.testing.assert_allclose(tails.inverse(U), X, rtol=1e-9)
+
+
+def test_columns_over_few_decades_or_of_both_signs_do_not():
+    rng = np.random.default_rng(0)
+    X = rng.lognormal(0.0, 2.0, (3000, 1))
+    both = np.where(rng.random((3000, 1)) < 0.5, -1.0, 1.0) * 10.0 ** (10.0 * rng.random((3000, 1)))
+    X = np.hstack([X, both])
+    m = np.median(X, axis=0)
+    tails = finished(TailCurves.in_steps(X))
+    np.testing.assert_allclose(tails.middle, m)
+    np.testing.assert_allclose(tails.spread, np.abs(X - m).mean(axis=0))
+
+
+def test_targets_of_columns_over_many_decades_are_learned():
+    rng = np.random.default_rng(0)
+    decades = 10.0 * rng.random((700, 3))
+    y = decades[:, 0] * np.sin(decades[:, 1]) + 0.1 * rng.normal(size=700)
+    model = OnlineKernelRegressor(n_components=60, speed="fast", random_state=0)
+    errors = model.predict_then_learn(10.0**decades, y) - y
+    assert np.sqrt(np.mean(errors[300:] ** 2)) < 0.3 * y.std()
+
+
 def test_rows_without_heavy_columns_are_not_copied(X):
     tails = finished(TailCurves.in_steps(X[:, [0, 2]]))
     rows = X[:, [0, 2]]

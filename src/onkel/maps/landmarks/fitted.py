@@ -8,8 +8,10 @@ column x whose kurtosis is far above that of a normal one becomes
     asinh((x - m)/a),   m = median of x,   a = mean |x - m|,
 
 if this at least halves the kurtosis. The curve is linear near m and logarithmic far out, on both
-sides; it keeps the order of the rows, and leaves a column of two values as it is. The values of a
-category have a common scale (:mod:`onkel.maps.landmarks.indicators`).
+sides; it keeps the order of the rows, and leaves a column of two values as it is. Where a column
+goes over many decades, a is far above most |x - m|, and all these would be next to 0. Then m is 0
+and a is a small one of the |x|: the curve is a logarithm. The values of a category have a common
+scale (:mod:`onkel.maps.landmarks.indicators`).
 """
 
 from __future__ import annotations
@@ -34,6 +36,9 @@ STEPS = 4
 # Kurtosis of a heavy column; a normal one has 3, an exponential one 9.
 _HEAVY = 10.0
 _TAKEN_AWAY = 0.5
+# A heavy column goes over many decades where the mean of |x - m| is so many times their median,
+# zeros left out, and x never changes its sign. Its logarithm begins at this quantile of |x|.
+_DECADES, _SMALL = 300.0, 0.05
 # A column whose spread is below this counts as constant: squares of it are lost, and a row's value
 # in units of it may be infinite.
 _TINY = 1e-150
@@ -60,6 +65,10 @@ class TailCurves:
         yield True
         away = X[:, heavy] - middle[heavy]
         scale = np.abs(away).mean(axis=0)
+        for k in _over_decades(X[:, heavy], np.abs(away), scale):
+            column = X[:, heavy[k]]
+            middle[heavy[k]], away[:, k] = 0.0, column
+            scale[k] = np.quantile(np.abs(column), _SMALL)
         yield True
         with np.errstate(invalid="ignore", divide="ignore"):
             drawn_in = _kurtosis(np.arcsinh(away / scale))
@@ -99,6 +108,16 @@ class TailCurves:
         """With n columns more, which stay as they are."""
         more = np.zeros(n)
         return TailCurves(np.append(self.middle, more), np.append(self.spread, more))
+
+
+def _over_decades(X: np.ndarray, away: np.ndarray, scale: np.ndarray) -> list[int]:
+    """Which of the heavy columns X (n, d), with |x - m| and their means, go over many decades."""
+    one_sign = (X > 0.0).all(axis=0) | (X < 0.0).all(axis=0)
+    return [
+        k
+        for k in np.flatnonzero(one_sign & (scale > 0.0)).tolist()
+        if scale[k] > _DECADES * np.median(away[away[:, k] > 0.0, k])
+    ]
 
 
 def _kurtosis(X: np.ndarray) -> np.ndarray:
