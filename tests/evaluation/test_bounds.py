@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+
 import numpy as np
 import pytest
 from sklearn.base import clone
@@ -62,12 +64,68 @@ def test_late_labels_are_not_used_before_they_come():
 
 
 def _shifted(p, y, late):
-    tracker, predicted = Intervals(0.9), []
+    tracker, predicted, ways = Intervals(0.9), [], []
     for t in range(len(y)):
-        if (t >= late and t - late > 0) or t > late:
-            tracker.learn(float(p[t - late - 1]), float(y[t - late - 1]))
+        k = t - late - 1
+        if k >= 0:
+            tracker.learn_late(p[k : k + 1].astype(float), y[k : k + 1], ways[k][None], late)
+        ways.append(tracker.way())
         predicted.append(tracker.bounds(float(p[t])))
     return np.array(predicted)
+
+
+def test_labels_that_come_at_once_are_learned_as_by_intervals():
+    X, y = rows(60)
+    p, late, now = X[:, 0].astype(float), Intervals(0.9), Intervals(0.9)
+    for t in range(60):
+        late.learn_late(p[t : t + 1], y[t : t + 1], late.way()[None], 0)
+    now.learn(p, y)
+    np.testing.assert_array_equal(late.numbers, now.numbers)
+
+
+def changing(kind, n, late):
+    """Errors of forecasts that know the targets up to late + 1 rows before."""
+    t, noise = np.arange(n), np.random.default_rng(0).standard_normal(n)
+    if kind == "walk":
+        walk = np.cumsum(noise)
+        return walk - np.concatenate([np.zeros(late + 1), walk[: -late - 1]])
+    if kind == "season":
+        return noise * np.where(t % 24 < 12, 4.0, 1.0) + 3.0 * np.sin(2.0 * np.pi * t / 48)
+    return noise * np.where(t // 1000 % 2, 5.0, 1.0)
+
+
+@pytest.mark.parametrize("kind", ["walk", "season", "spread"])
+@pytest.mark.parametrize("late", [1, 5, 24, 100])
+def test_coverage_where_labels_are_late(kind, late):
+    """Judged by bounds of later on, errors of a walk were outside in 29 % of 24 rows ahead."""
+    y = changing(kind, 6000, late)
+    bounds = RunBounds(0.9)
+    for a in range(0, 6000, 500):
+        missing = np.minimum(np.arange(a, a + 500), late).tolist()
+        bounds.add(y[a : a + 500], np.zeros(500), 500, missing)
+    assert abs(bounds.score.summary()["coverage"] - 0.9) < 0.03
+
+
+def test_a_run_with_a_delay_that_goes_on_and_a_file_of_before():
+    X, y = rows(400)
+    whole, model = PrequentialRun(learner(), delay=7, intervals=0.9), learner()
+    first = PrequentialRun(model, delay=7, intervals=0.9)
+    whole.step((X[:200], y[:200]))
+    whole.step((X[200:], y[200:]))
+    first.step((X[:200], y[:200]))
+    state = first.get_info()
+    old = copy.deepcopy(state)
+    del old["run"]["details"]["bounds"]["ways"]
+    found = []
+    for kept, own in ((state, model), (old, copy.deepcopy(model))):
+        second = PrequentialRun(own, delay=7, intervals=0.9)
+        second.set_info(kept)
+        second.step((X[200:], y[200:]))
+        found.append(second.result().details["intervals"])
+    expected = whole.result().details["intervals"]
+    for name in ("rows", "coverage", "width", "winkler"):
+        assert found[0][name] == expected[name]
+    assert found[1]["coverage"] == pytest.approx(expected["coverage"], abs=0.02)
 
 
 def test_a_run_that_goes_on():

@@ -8,6 +8,7 @@ import numpy as np
 
 from onkel.fields import Array, Fields, Whole
 from onkel.intervals import ClassSets, Intervals
+from onkel.intervals.intervals import LARGEST
 from onkel.intervals.score import IntervalScore
 from onkel.state import Part, Stateful
 
@@ -60,6 +61,8 @@ class RunBounds(Stateful):
         "intervals": Part(),
         "score": Part(),
         "late": Array(shape=("late", 2), finite=False),
+        # a file of before has none
+        "ways": Array(shape=("late", 3), optional=True),
         "last": Array(shape=("last", 4), finite=False),
     }
 
@@ -68,6 +71,8 @@ class RunBounds(Stateful):
         self.score: IntervalScore = IntervalScore(level)
         #: predictions and targets of rows whose labels have not come; inf: of no use
         self.late: np.ndarray = np.zeros((0, 2))
+        #: how their bounds were made (`Intervals.way`)
+        self.ways: np.ndarray = np.zeros((0, 3))
         #: target, prediction and bounds of the last rows
         self.last: np.ndarray = np.zeros((0, 4))
 
@@ -95,9 +100,11 @@ class RunBounds(Stateful):
                 # rows before this one whose labels have come; this and later rows stand behind
                 known = max(len(self.late) - (len(y) - t) - waiting, 0)
                 due, self.late = self.late[:known], self.late[known:]
-                due = due[np.isfinite(due).all(axis=1)]
-                self.intervals.learn(due[:, 0], due[:, 1])
+                ways, self.ways = self.ways[:known], self.ways[known:]
+                good = (np.abs(due) < LARGEST).all(axis=1)
+                self.intervals.learn_late(due[good, 0], due[good, 1], ways[good], waiting)
                 bounds[t] = self.intervals.bounds(p[t])
+                self.ways = np.vstack([self.ways, self.intervals.way()])
             bounds = bounds[first:]
         self.count(y[first:], p[first:], bounds)
 
@@ -105,6 +112,10 @@ class RunBounds(Stateful):
         """Measure bounds (n, 2) made elsewhere around predictions (n,) of targets (n,)."""
         self.score.add(y, bounds)
         self.last = np.concatenate([self.last, np.column_stack([y, p, bounds])])[-_LAST:]
+
+    def state_is_set(self) -> None:
+        if self.ways is None:
+            self.ways = np.tile(self.intervals.way(), (len(self.late), 1))
 
     def summary(self) -> dict[str, Any]:
         """JSON-able: see `onkel.intervals.score`; the last rows with finite bounds."""

@@ -186,6 +186,22 @@ class Intervals(Stateful):
         tracking.track_row(self.numbers, prediction, y, out)
         return out[0, 0] if self.one_level else out[0]
 
+    def way(self) -> np.ndarray:
+        """How bounds are made now, (2 + L,): d, the bias and the q of each level."""
+        L = len(self.levels)
+        q = self.numbers[tracking.Q + L : tracking.Q + 2 * L]
+        return np.array([self.deviation, tracking.bias(self.numbers), *q])
+
+    def learn_late(
+        self, predictions: np.ndarray, y: np.ndarray, ways: np.ndarray, waiting: int
+    ) -> None:
+        """Learn finite targets (n,) that come later than the forecasts (n,) of other rows.
+
+        ``ways`` (n, 2 + L): the `way` of each when it was predicted; the bounds of then are judged.
+        ``waiting``: of how many further rows the targets have not come.
+        """
+        tracking.learn_late_rows(self.numbers, predictions, y, ways, waiting)
+
     def take_in(self, other: Intervals, since: Intervals | None = None) -> None:
         """Merge with bounds learned apart, for the merged model: it starts from the wider ones.
 

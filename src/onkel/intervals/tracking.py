@@ -26,6 +26,10 @@ Bounds stay inside what the target can be, as far as targets show it: they end a
 was negative. The first negative target ends that; so it costs at most one row of coverage, and no
 step of q depends on it.
 
+Where targets come late, others have moved c, d and q since the forecast. Its miss is judged by
+those of then: feedback keeps the coverage of the bounds that were made. The more targets have not
+come, the smaller the steps: else bounds would swing, as each miss is answered too late.
+
 Several levels are nested: their q are projected to be in order. Each miss is judged by the
 projected q and moves the level's own q (lazy projection).
 
@@ -46,6 +50,8 @@ STEP, FULL_STEP = 0.05, 0.1
 #: parts of η that compete, and by what their difference in loss, in units of the largest score, is
 #: multiplied
 SMALL_PART, TRUST_IN_PARTS = 1.0 / 3.0, 3.0
+#: where so many targets have not come, a step is half as large: they may all miss as this one
+FEW_WAITING = 8.0
 #: rows that stand alone may come at any time: their q is to be steady
 ALONE_STEP = 0.1
 #: the largest score of the last 300 rows, kept as the largest of ten blocks of rows
@@ -193,8 +199,8 @@ def _weigh_parts(numbers, most):
 
 
 @jit_inline_in_order
-def _follow(numbers, score, L):
-    """Move the q of each level by a row's score."""
+def _follow(numbers, score, judged, share, L):
+    """Move the q of each level by a share of the step; misses are judged by q in order (L,)."""
     t = int(numbers[N_ROWS])
     at = RECENT + (t // BLOCK_ROWS) % BLOCKS
     if t % BLOCK_ROWS == 0:
@@ -205,12 +211,12 @@ def _follow(numbers, score, L):
         largest = max(largest, numbers[RECENT + k])
     for i in range(L):
         q, alpha = numbers[Q + i], numbers[Q + 2 * L + i]
-        moved = (1.0 if score > numbers[Q + L + i] else 0.0) - alpha
+        moved = (1.0 if score > judged[i] else 0.0) - alpha
         if numbers[CONSTANT] > 0.0:
             numbers[Q + i] += numbers[CONSTANT] * moved
         else:
             most = min(largest, max(LARGEST_SCORE, 2.0 * q))
-            eta = STEP * most * min(1.0, FULL_STEP / alpha)
+            eta = share * STEP * most * min(1.0, FULL_STEP / alpha)
             if numbers[APART] > 0.0:
                 eta *= ALONE_STEP
             else:
@@ -276,11 +282,12 @@ def learn_row(numbers, prediction, y, L, d, bias):
     """Learn a row around which d and the bias are those of the rows before it."""
     error = y - prediction
     far = abs(error - bias)
+    judged = numbers[Q + L : Q + 2 * L]
     if d > 0.0:
-        _follow(numbers, far / d, L)
+        _follow(numbers, far / d, judged, 1.0, L)
     elif numbers[N_ROWS] > 0.0 and numbers[CONSTANT] > 0.0:
         # without an error so far, any error is a miss
-        _follow(numbers, np.inf if far > 0.0 else 0.0, L)
+        _follow(numbers, np.inf if far > 0.0 else 0.0, judged, 1.0, L)
     _remember(numbers, y, error, bias, d)
 
 
@@ -309,6 +316,23 @@ def track_rows(numbers, predictions, y, out):
 def track_row(numbers, prediction, y, out):
     """As :func:`track_rows`, of one row: out (1, L, 2)."""
     _track(numbers, prediction, y, out, 0)
+
+
+@jit_in_order
+def learn_late_rows(numbers, predictions, y, ways, waiting):
+    """Learn targets that come late, judged by the bounds of the time when they were predicted.
+
+    ``ways`` (n, 2 + L): d, the bias and the q of each level in order, at that time. ``waiting``: of
+    how many further rows the targets have not come.
+    """
+    share = 1.0 / (1.0 + waiting / FEW_WAITING)
+    for t in range(predictions.shape[0]):
+        d, bias = _deviation(numbers), _bias(numbers)
+        error = y[t] - predictions[t]
+        if ways[t, 0] > 0.0:
+            score = abs(error - ways[t, 1]) / ways[t, 0]
+            _follow(numbers, score, ways[t, 2:], share, ways.shape[1] - 2)
+        _remember(numbers, y[t], error, bias, d)
 
 
 @jit_in_order
