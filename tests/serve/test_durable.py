@@ -13,7 +13,7 @@ import time
 import pytest
 from tests.serve.soak import MOST, REMEMBER
 from tests.serve.soak import play as play_soak
-from tests.serve.stream import LEARNERS, opened, play
+from tests.serve.stream import LEARNERS, cuts, opened, play
 
 import onkel
 from onkel.errors import JournalError, ModelFileError
@@ -264,3 +264,99 @@ def test_a_journal_with_a_row_that_is_dropped_is_taken_again(tmp_path):
     assert [found for _, _, found in again.recover()] == [answers]
     assert again.live.model.n_rows == 2
     again.journal.close()
+
+
+@pytest.mark.parametrize("ends", [MemoryError, OSError, KeyboardInterrupt])
+def test_a_cut_that_breaks_off_is_taken_by_neither_model_nor_journal(tmp_path, monkeypatch, ends):
+    whole, broken = _folders(tmp_path)
+    for folder in (whole, broken):
+        model = opened(folder, "krls")
+        for number, cut in enumerate(cuts(3, 120, "regression"), 1):
+            if number == 4:
+                model.snapshot()
+            if folder == broken and number in (2, 6, 7):
+                before, on_disk = model.live.to_bytes(), model.journal.nbytes
+                with monkeypatch.context() as patch:
+                    patch.setattr(LiveModel, "take", _failing(LiveModel.take, ends, at=2))
+                    with pytest.raises(ends):
+                        model.take(cut, {"cut": number})
+                assert model.live.to_bytes() == before
+                assert (model.number, model.journal.last) == (number - 1, number - 1)
+                assert model.journal.nbytes == on_disk
+            model.take(cut, {"cut": number})
+        kept = model.live.to_bytes()
+        model.journal.close()
+        again = opened(folder, "krls")
+        list(again.recover())
+        assert again.live.to_bytes() == kept
+        again.snapshot()
+        again.journal.close()
+    assert (broken / "m.onkel").read_bytes() == (whole / "m.onkel").read_bytes()
+
+
+def _failing(take, error, at):
+    """A method of `LiveModel` with one argument, that does its work and then fails, once."""
+    taken = []
+
+    def take_and_fail(live, event):
+        taken.append(take(live, event))
+        if len(taken) == at:
+            raise error
+        return taken[-1]
+
+    return take_and_fail
+
+
+def test_a_model_that_cannot_be_made_anew_takes_and_writes_nothing(tmp_path, monkeypatch):
+    model = opened(tmp_path, "pa")
+    row = {"id": 1, "a": 1.0, "y": 2.0}
+    model.take([row, row | {"id": 2}])
+    file = model.path.read_bytes()
+    with monkeypatch.context() as patch:
+        patch.setattr(LiveModel, "take", _failing(LiveModel.take, MemoryError, at=1))
+        patch.setattr(LiveModel, "become", _failing(LiveModel.become, MemoryError, at=1))
+        with pytest.raises(MemoryError):
+            model.take(["no event", row | {"id": 3}])
+    for step in (model.snapshot, lambda: model.take([row])):
+        with pytest.raises(JournalError, match="start again"):
+            step()
+    assert model.path.read_bytes() == file
+    model.journal.close()
+    again = opened(tmp_path, "pa")
+    assert [number for number, _, _ in again.recover()] == [1]
+    assert again.live.model.n_rows == 2
+    again.journal.close()
+
+
+def test_a_recovery_that_breaks_off_goes_on(tmp_path, monkeypatch):
+    model = opened(tmp_path, "pa")
+    expected = [model.take([{"id": t, "a": t / 7, "y": 1.0}, "no event"]) for t in range(5)]
+    kept = model.live.to_bytes()
+    model.journal.close()
+    again = opened(tmp_path, "pa")
+    found = []
+    with monkeypatch.context() as patch:
+        patch.setattr(LiveModel, "take", _failing(LiveModel.take, MemoryError, at=6))
+        with pytest.raises(MemoryError):
+            found.extend(answers for _, _, answers in again.recover())
+    again.snapshot()
+    found += [answers for _, _, answers in again.recover()]
+    assert found == expected
+    assert again.live.to_bytes() == kept
+    again.journal.close()
+
+
+def test_a_cut_that_breaks_off_while_the_next_is_written_is_taken_again(tmp_path, monkeypatch):
+    model = opened(tmp_path, "pa")
+    row = {"id": 1, "a": 1.0, "y": 2.0}
+    first, second = model.begin([row, "no event"]), model.begin([row | {"id": 2}])
+    with monkeypatch.context() as patch:
+        patch.setattr(LiveModel, "take", _failing(LiveModel.take, MemoryError, at=1))
+        with pytest.raises(MemoryError):
+            model.finish(first)
+    for step in (lambda: model.finish(second), lambda: model.take([row])):
+        with pytest.raises(RuntimeError, match="recover"):
+            step()
+    assert [number for number, _, _ in model.recover()] == [1, 2]
+    assert model.live.model.n_rows == 2
+    model.journal.close()

@@ -236,3 +236,68 @@ def test_every_ring_is_counted_though_a_model_keeps_the_last_ones(tmp_path, monk
         models.take([("one", [{"id": k, "a": 1.0, "y": 1.0}])])
     assert models.report()["rings"] == 100
     models.close()
+
+
+def test_a_cut_that_breaks_off_is_taken_by_no_key(tmp_path, monkeypatch):
+    models = _opened(tmp_path, max_models=3)
+    whole = tmp_path / "whole"
+    whole.mkdir()
+    others = _opened(whole, max_models=3)
+    for number, parts in enumerate(_parts(4), 1):
+        if number == 5:
+            models.snapshot()
+        if number % 3 == 0:
+            counts = dict(models.counts)
+            with monkeypatch.context() as patch:
+                patch.setattr(LiveModel, "take_all", _failing(LiveModel.take_all, len(parts)))
+                with pytest.raises(MemoryError):
+                    models.take(parts)
+            assert models.counts == counts
+            assert models.journal.last == number - 1
+        assert models.take(parts) == others.take(parts)
+    contents = _contents(models)
+    assert contents == _contents(others)
+    assert models.counts == others.counts
+    models.journal.close()
+    again = _opened(tmp_path)
+    assert _contents(again) == contents
+    again.close()
+    others.close()
+
+
+def _contents(models):
+    names = models.keys()
+    return {key: models.content(key) for key in names}
+
+
+def _failing(take_all, at):
+    """`LiveModel.take_all`, that takes the events of this key, by number, and then fails."""
+    taken = []
+
+    def take_all_and_fail(live, events):
+        taken.append(list(take_all(live, events)))
+        if len(taken) == at:
+            raise MemoryError
+        return taken[-1]
+
+    return take_all_and_fail
+
+
+def test_models_that_leave_know_of_no_cut_that_is_only_in_the_journal(tmp_path, monkeypatch):
+    models = _opened(tmp_path, max_models=1)
+    row = {"id": 1, "a": 1.0, "y": 2.0}
+    models.take([("Ulm", [row])])
+    monkeypatch.setattr(models, "_max_models", 0)
+    with monkeypatch.context() as patch:
+        # another thread reads while the cut is written, which fails
+        def commit():
+            with models.reading("Ulm"):
+                pass
+            raise JournalError("no room")
+
+        patch.setattr(models.journal, "commit", commit)
+        with pytest.raises(JournalError, match="no room"):
+            models.take([("Bonn", [row])])
+    models.journal.close()
+    models._file.close()
+    assert _opened(tmp_path).keys() == ["Ulm"]

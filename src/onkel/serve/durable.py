@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from onkel.errors import JournalError, MissingModelFileError
+from onkel.numerics.signals import signals_wait
 from onkel.persistence.atomic import write_whole
 from onkel.serve.journal import Cut, Journal
 from onkel.serve.live import LiveModel
@@ -69,6 +70,8 @@ class DurableModel:
         journal.follow(live.number, digest)
         self._saved = live.number, digest
         self._recovered = journal.last == live.number
+        #: whether a cut broke off and the model has a part of it
+        self._torn = False
         saved = live.options if live.saved_options is None else live.saved_options
         changed = [name for name, value in live.options.items() if saved.get(name) != value]
         if changed and not self._recovered:
@@ -142,11 +145,13 @@ class DurableModel:
         TypeError
             JSON cannot hold the events.
         JournalError
-            The journal cannot be written. In both cases nothing was taken.
+            The journal cannot be written.
+        Exception
+            Whatever broke off the cut. In all cases nothing was taken.
         """
         cut = self._noted(events, position)
         self.journal.commit()
-        return self._learn(cut)
+        return self._learn_or_forget(cut)
 
     def begin(self, events: Sequence[Mapping[str, object] | str], position: object = None) -> Begun:
         """Begin to take a cut: it is written to the journal while other work is done.
@@ -156,14 +161,29 @@ class DurableModel:
         return Begun(self._noted(events, position), self.journal.commit_meanwhile())
 
     def finish(self, begun: Begun) -> Answers:
-        """Take a cut that was begun, as `take` does."""
+        """Take a cut that was begun, as `take` does.
+
+        If it breaks off and another one was begun, both stay in the journal: call `recover`.
+        """
         begun.written.result()
-        return self._learn(begun.cut)
+        self._require_recovered()
+        return self._learn_or_forget(begun.cut)
 
     def _noted(self, events: Sequence[Mapping[str, object] | str], position: object) -> Cut:
+        self._require_whole()
+        self._require_recovered()
+        return self.journal.append(events, position)
+
+    def _require_recovered(self) -> None:
         if not self._recovered:
             raise RuntimeError("the journal has cuts that were not taken again: call recover()")
-        return self.journal.append(events, position)
+
+    def _require_whole(self) -> None:
+        if self._torn:
+            raise JournalError(
+                f"{self.path}: a cut broke off, and the model could not be made anew of its file "
+                "and journal; start again, which does that"
+            )
 
     def recover(self) -> Iterator[tuple[int, Any, Answers]]:
         """Take the cuts again that the model's file does not know.
@@ -183,6 +203,7 @@ class DurableModel:
 
         ModelFileError if it could not be written; the journal then keeps them.
         """
+        self._require_whole()
         content = self.live.to_bytes()
         digest = _digest(content)
         if (self.number, digest) == self._saved:
@@ -193,11 +214,46 @@ class DurableModel:
         self._saved = self.number, digest
         self.journal.forget(self.live.number)
 
+    def _learn_or_forget(self, cut: Cut) -> Answers:
+        """The answers to a cut; one that breaks off is taken out of the journal, too."""
+        try:
+            return self._learn(cut)
+        except BaseException:
+            if self.number < cut.number:
+                # what follows it on disk was begun already and needs it
+                self._recovered = self.journal.last == cut.number
+                if self._recovered:
+                    self.journal.take_back(cut.number)
+            raise
+
     def _learn(self, cut: Cut) -> Answers:
         with self.lock:
-            answers = list(self.live.take_all(cut.events))
-            self.live.number, self.live.position = cut.number, cut.position
+            try:
+                # a signal that comes meanwhile is answered when the cut is taken
+                with signals_wait:
+                    answers = list(self.live.take_all(cut.events))
+                    self.live.number, self.live.position = cut.number, cut.position
+            except BaseException:
+                if self.number < cut.number:
+                    self._go_back()
+                raise
         return answers
+
+    def _go_back(self) -> None:
+        """Make the model as before a cut that broke off: of its file, and the cuts up to then."""
+        self._torn = True
+        live = self.live
+        content = self.path.read_bytes()
+        if _digest(content) != self._saved[1]:
+            return
+        again = LiveModel.from_bytes(content, **live.arguments() | {"say": _nothing})
+        for cut in self.journal.records(after=again.number):
+            if cut.number > live.number:
+                break
+            list(again.take_all(cut.events))
+            again.number, again.position = cut.number, cut.position
+        live.become(again)
+        self._torn = False
 
 
 def _digest(content: bytes) -> str:

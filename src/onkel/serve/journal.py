@@ -91,6 +91,8 @@ class Journal:
         self._segment_bytes = segment_bytes
         self._file = -1
         self._size = 0
+        # where the last commit began
+        self._before = 0
         self._broken: str | None = None
         # whether the folder is known to hold the segment that is written, whatever happens
         self._is_listed = True
@@ -162,7 +164,19 @@ class Journal:
                 f"{self.folder}: the journal cannot be written ({error.strerror or error}); "
                 "nothing of these events was taken"
             ) from error
-        self._size += len(content)
+        self._before, self._size = self._size, self._size + len(content)
+
+    def take_back(self, number: int) -> None:
+        """Remove the last cut, of this number, which the last commit wrote; nobody has learned it.
+
+        JournalError if the disk cannot do that: nothing more is taken then.
+        """
+        if number != self.last or self._pending:
+            raise ValueError(f"cut {number:,} is not the last one, which is {self.last:,}")
+        self.last, self._size = number - 1, self._before
+        self._cut_back()
+        if self._broken:
+            raise JournalError(f"{self.folder}: cut {number:,} stays in it: {self._broken}")
 
     def commit_meanwhile(self) -> Future[None]:
         """Begin to `commit` in another thread; nothing else may be done here until it has ended."""

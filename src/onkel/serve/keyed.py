@@ -2,7 +2,8 @@
 
 Models that were used least are on disk: rows of an SQLite table, each the bytes of its model file.
 So a key is never the name of a file. A model knows the number of the last cut that it learned; a
-restart gives each model the cuts that it lacks.
+restart gives each model the cuts that it lacks. So does a cut that breaks off, say for a lack of
+memory: all of its models are made anew, and the journal forgets it.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from onkel.errors import JournalError, ModelFileError
+from onkel.numerics.signals import signals_wait
 from onkel.serve.batches import Parts
 from onkel.serve.journal import Cut, Journal
 from onkel.serve.live import COUNTS, LiveModel
@@ -93,6 +95,8 @@ class KeyedModels:
         self._bytes = 0
         self._changed: set[str] = set()
         self._closed = False
+        #: whether a cut broke off and models have a part of it
+        self._torn = False
         #: since the start, over all models
         self.counts: dict[str, int] = dict.fromkeys((*COUNTS, "forgotten", "rings"), 0)
         try:
@@ -106,6 +110,9 @@ class KeyedModels:
                     f"learned {self._file.highest:,}: they are not of each other; restore the "
                     "folder of these models"
                 )
+            # the last cut that all models of it have learned
+            self._number = self._file.number
+            self._recovered = journal.last == self._number
         except BaseException:
             if "_file" in vars(self):
                 self._file.close()
@@ -119,16 +126,26 @@ class KeyedModels:
             n += sum(len(own) for own in self._learn(cut).values())
             with self._lock:
                 self._leave()
+        self._recovered = True
         return n
 
     def take(self, parts: Parts) -> list[Any]:
-        """Take the events of several requests as one cut; the answers to each."""
+        """Take the events of several requests as one cut; the answers to each.
+
+        After an error nothing was taken.
+        """
+        self._require_whole()
         together: dict[str, list[Any]] = {}
         for key, own in parts:
             together.setdefault(str(key), []).extend(own)
         cut = self.journal.append([[key, own] for key, own in together.items()])
         self.journal.commit()
-        answers = {key: iter(found) for key, found in self._learn(cut).items()}
+        try:
+            answers = {key: iter(found) for key, found in self._learn(cut).items()}
+        except BaseException:
+            if self._number < cut.number:
+                self.journal.take_back(cut.number)
+            raise
         self._clock.add(sum(map(len, together.values())))
         with self._lock:
             self._leave()
@@ -147,6 +164,7 @@ class KeyedModels:
 
     def snapshot(self) -> None:
         """Write all models that changed, and forget the cuts that they have learned."""
+        self._require_whole()
         with self._lock:
             number = self.journal.last
             self._clock.restart()
@@ -201,23 +219,63 @@ class KeyedModels:
             }
 
     def _learn(self, cut: Cut) -> dict[str, list[Any]]:
-        """The answers of a cut by key; models that have learned it are left out."""
-        found = {}
+        """The answers of a cut by key, or an error and the models as before it.
+
+        Models that have learned it are left out.
+        """
         with self._lock:
-            for key, events in cut.events:
-                live = self._found(key) or self._made(self._file.template)
-                if live.number >= cut.number:
-                    continue
-                self._models[key] = live
-                before, rung = _counts(live), max(live.model.alarms_, default=0)
-                found[key] = list(live.take_all(events))
-                live.number = cut.number
-                for name, n in _counts(live).items():
-                    self.counts[name] += n - before[name]
-                self.counts["rings"] += sum(at > rung for at in live.model.alarms_)
-                self._changed.add(key)
-                self._weigh(key, _size(live))
+            counts = dict(self.counts)
+            try:
+                # a signal that comes meanwhile is answered when the cut is taken
+                with signals_wait:
+                    found = self._learned(cut)
+                    self._number = cut.number
+            except BaseException:
+                if self._number < cut.number:
+                    self._go_back(cut)
+                    self.counts = counts
+                raise
         return found
+
+    def _require_whole(self) -> None:
+        if self._torn:
+            raise JournalError(
+                f"{self.journal.folder}: a cut broke off, and its models could not be made anew of "
+                "their file and the journal; start again, which does that"
+            )
+        if not self._recovered:
+            raise RuntimeError("the journal has cuts that were not taken again: call recover()")
+
+    def _learned(self, cut: Cut) -> dict[str, list[Any]]:
+        found = {}
+        for key, events in cut.events:
+            live = self._found(key) or self._made(self._file.template)
+            if live.number >= cut.number:
+                continue
+            self._models[key] = live
+            before, rung = _counts(live), max(live.model.alarms_, default=0)
+            found[key] = list(live.take_all(events))
+            live.number = cut.number
+            for name, n in _counts(live).items():
+                self.counts[name] += n - before[name]
+            self.counts["rings"] += sum(at > rung for at in live.model.alarms_)
+            self._changed.add(key)
+            self._weigh(key, _size(live))
+        return found
+
+    def _go_back(self, cut: Cut) -> None:
+        """Make the models of a cut that broke off anew: of the file, and the cuts before it."""
+        self._torn = True
+        keys = {key for key, _ in cut.events}
+        for key in keys & self._models.keys():
+            del self._models[key]
+            self._bytes -= self._sizes.pop(key, 0)
+            self._changed.discard(key)
+        for before in self.journal.records(after=self._file.number):
+            if before.number < cut.number:
+                events = [own for own in before.events if own[0] in keys]
+                self._learned(before._replace(events=events))
+        self._torn = False
 
     def _found(self, key: str) -> LiveModel | None:
         """A model, from memory or from the file; None if the key is new."""
@@ -262,7 +320,8 @@ class KeyedModels:
     def _write(self, keys: Iterable[str], number: int | None) -> None:
         """Write models, and up to which cut all models are written, at once."""
         contents = {key: self._models[key].to_bytes() for key in keys}
-        self._file.put(contents, number, self.journal.last)
+        # no cut that is only in the journal: it may be taken back
+        self._file.put(contents, number, max(self._file.highest, self._number))
         self._changed.difference_update(keys)
 
 

@@ -347,6 +347,15 @@ class LiveModel(Stateful):
                 raise ModelFileError(f"{path}: live/{error}") from None
         return live
 
+    def arguments(self) -> dict[str, Any]:
+        """The arguments, but for the model, with which it was made."""
+        return self.options | {"say": self.say, "acknowledge": self._acknowledge}
+
+    def become(self, other: LiveModel) -> None:
+        """Be another one, which is used no more; who says what and what is offered stay."""
+        own = {name: vars(self)[name] for name in ("say", "offered", "saved_options")}
+        vars(self).update(vars(other) | own)
+
     def held(self, name: str) -> Any:
         of_late = {"forgotten": "n_forgotten", "waiting": "waiting"}
         return getattr(self.late, of_late[name]) if name in of_late else super().held(name)
