@@ -231,11 +231,16 @@ class Journal:
         self._is_listed = True
 
     def forget(self, number: int) -> None:
-        """Remove the segments that hold nothing after a number: a model file has all of that."""
-        while len(self._segments) > 1 and first_number(self._segments[1]) <= number + 1:
-            self._segments.pop(0).unlink(missing_ok=True)
-            self.first = first_number(self._segments[0])
-        sync_folder(self.folder)
+        """Remove the segments that hold nothing after a number: a model file has all of that.
+
+        One that cannot be removed does no harm, and the next call tries again.
+        """
+        with suppress(OSError):
+            while len(self._segments) > 1 and first_number(self._segments[1]) <= number + 1:
+                self._segments[0].unlink(missing_ok=True)
+                self._segments.pop(0)
+                self.first = first_number(self._segments[0])
+            sync_folder(self.folder)
 
     def follow(self, number: int, model: str | None) -> None:
         """Number the next cuts after a model file, which knows the cuts up to ``number``.
