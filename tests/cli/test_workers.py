@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -78,3 +82,41 @@ def test_what_does_not_go_together(files, more, said):
     result = run(files / "0.csv", *more)
     assert result.exit_code == 2
     assert said in result.stderr
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(os.name != "posix", reason="signals as POSIX has them")
+@pytest.mark.parametrize(
+    ("number", "status", "word"),
+    [(signal.SIGINT, 130, "interrupted"), (signal.SIGTERM, 143, "terminated")],
+)
+def test_a_signal_ends_a_run_with_workers_in_one_line(tmp_path, number, status, word):
+    pytest.importorskip("distributed")
+    X = np.random.default_rng(0).normal(size=(20_000, 3)).round(3)
+    rows = "".join(f"{a},{b},{c},{'big' if a > b else 'small'}\n" for a, b, c in X.tolist())
+    for k in range(12):
+        (tmp_path / f"{k}.csv").write_text("a,b,c,what\n" + rows)
+    save = tmp_path / "m.onkel"
+    chosen = ["--algorithm", "fogd", "--set", "gamma=0.2", "--set", "n_components=1000"]
+    command = ["learn", f"{tmp_path}/*.csv", "-t", "what", "--workers", "1", "--save", str(save)]
+    # as a terminal does it: Ctrl-C comes to all processes of the group
+    with subprocess.Popen(
+        [sys.executable, "-m", "onkel", *command, *chosen, "--verbose"], start_new_session=True,
+        stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+    ) as process:  # fmt: skip
+        assert process.stderr is not None
+        try:
+            for line in process.stderr:
+                if ".csv: " in line:
+                    break
+            if number == signal.SIGINT:
+                os.killpg(process.pid, number)
+            else:
+                process.send_signal(number)
+            said = process.stderr.read()
+            assert process.wait(120) == status, said
+        finally:
+            process.kill()
+    assert "Traceback" not in said
+    assert f"error: {word}: no model was kept" in said
+    assert not save.exists()

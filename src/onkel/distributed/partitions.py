@@ -143,6 +143,10 @@ WORKER_ENVIRONMENT = {
 }
 
 
+# What a worker runs as it starts.
+_WITHOUT_CTRL_C = "import signal; signal.signal(signal.SIGINT, signal.SIG_IGN)"
+
+
 def dask() -> Any:
     """The packages ``dask`` and ``dask.distributed``."""
     try:
@@ -176,10 +180,17 @@ def client_or_default(client: Any) -> Any:
 
 
 def local_client(workers: int) -> Any:
-    """A client of a new local cluster with ``workers`` processes of one thread each."""
+    """A client of a new local cluster with ``workers`` processes of one thread each.
+
+    Ctrl-C, which the terminal sends to all of them, ends this process, and that ends the others.
+    """
     distributed = dask().distributed
-    spawned = {f"distributed.nanny.pre-spawn-environ.{k}": v for k, v in WORKER_ENVIRONMENT.items()}
-    with dask().config.set(spawned):
+    how: dict[str, Any] = {
+        f"distributed.nanny.pre-spawn-environ.{k}": v for k, v in WORKER_ENVIRONMENT.items()
+    }
+    before = dask().config.get("distributed.worker.preload", [])
+    how["distributed.worker.preload"] = [*before, _WITHOUT_CTRL_C]
+    with dask().config.set(how):
         cluster = distributed.LocalCluster(
             n_workers=workers,
             threads_per_worker=1,

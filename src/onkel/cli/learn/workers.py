@@ -6,10 +6,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+import typer
+
 from onkel.cli.arguments import choose_task, learner_settings
-from onkel.cli.console import note, print_json, stderr, stdout
+from onkel.cli.console import complain, note, print_json, stderr, stdout
 from onkel.cli.learn.options import LearnOptions
 from onkel.cli.outputs import check_outputs
+from onkel.cli.signals import Interrupted, Interrupts
 from onkel.cli.tables import facts_table
 from onkel.errors import DataError
 from onkel.streams.files import is_pipe
@@ -47,15 +50,21 @@ def learn_with_workers(options: LearnOptions) -> None:
         skip_bad=options.skip_bad_partitions,
     )
     check_mergeable(plan.estimator)
-    with _client(options) as client, _progress(options) as watch:
-        learned = learn(plan, options.source, client=client, watch=watch)
-    for report in learned.left_out:
-        note(f"left out: {report.name}: {report.failure}")
-    if options.save is not None:
-        save(learned.model, options.save)
-    else:
-        note("no model was saved; add --save FILE")
-    _show(options, learned, algorithm)
+    with Interrupts() as interrupts:
+        try:
+            with _client(options) as client, _progress(options) as watch:
+                learned = learn(plan, options.source, client=client, watch=watch)
+        except Interrupted as signal:
+            complain(f"{signal.word}: no model was kept; those of partitions are merged at the end")
+            raise typer.Exit(signal.status) from None
+        with interrupts.held():
+            for report in learned.left_out:
+                note(f"left out: {report.name}: {report.failure}")
+            if options.save is not None:
+                save(learned.model, options.save)
+            else:
+                note("no model was saved; add --save FILE")
+            _show(options, learned, algorithm)
 
 
 def _check(options: LearnOptions) -> None:
