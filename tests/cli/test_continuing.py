@@ -15,6 +15,7 @@ from typer.testing import CliRunner
 
 import onkel
 from onkel.cli import app
+from onkel.cli.learn.job import LearnJob
 
 
 def run(*args):
@@ -266,3 +267,28 @@ def test_a_file_is_written_as_those_before(tmp_path):
     for rows in (600, 900):
         result = run("learn", path, "--from", model, "--save", model, "--json")
         assert json.loads(result.stdout)["n_rows"] == rows
+
+
+def test_what_another_process_saved_meanwhile_stays(days, monkeypatch):
+    saved, other = days / "m.onkel", days / "other.onkel"
+    more = ["learn", days / "tuesday.csv", "-t", "y", "--from", saved, "--save"]
+    assert run(*more, other, "--limit", 100).exit_code == 0
+    theirs, learn = other.read_bytes(), LearnJob._learn
+
+    def meanwhile(job, *args):
+        status = learn(job, *args)
+        other.replace(saved)
+        return status
+
+    with monkeypatch.context() as patch:
+        patch.setattr(LearnJob, "_learn", meanwhile)
+        result = run(*more, saved)
+    assert result.exit_code == 1
+    said = " ".join(result.stderr.split())
+    assert f"{saved} was written by another process since this run began" in said
+    assert f"the model of this run is in {days / 'm.2.onkel'}" in said
+    assert saved.read_bytes() == theirs
+    assert onkel.load(days / "m.2.onkel").n_rows == 5000
+    # alone, a run replaces the file
+    assert run(*more, saved).exit_code == 0
+    assert onkel.load(saved).n_rows == 5100

@@ -14,7 +14,7 @@ from onkel.cli.console import complain, note, stderr
 from onkel.cli.learn.continuing import Checkpoint, continued, load_with_columns
 from onkel.cli.learn.options import LearnOptions, parse_delay
 from onkel.cli.learn.outcome import Outcome, with_line
-from onkel.cli.outputs import check_outputs, check_report
+from onkel.cli.outputs import Untouched, check_outputs, check_report
 from onkel.cli.signals import Interrupted, Interrupts
 from onkel.cli.tables import columns_table
 from onkel.errors import DataError
@@ -56,6 +56,7 @@ class LearnJob:
             check_outputs(options.report, options.checkpoint, inputs=[str(options.base)])
         check_report(options.report)
         self.params = learner_settings(options)
+        self._saved = Untouched(options.save)
         self.base: tuple[StreamModel, dict[str, Any]] | None = None
         if options.base is not None:
             self.base = load_with_columns(options.base, "--from ")
@@ -125,6 +126,7 @@ class LearnJob:
             self.checkpoint,
             resumed_rows=self.resumed_rows,
             checkpointed=bool(self.delay) or self.options.save is not None,
+            saved=self._saved,
         )
         with interrupts.held():
             return outcome.finish(model, run, stream, status)

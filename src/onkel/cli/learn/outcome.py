@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from onkel.cli.console import complain_unwritten, note
+from onkel.cli.console import complain, complain_unwritten, note
 from onkel.cli.learn.continuing import Checkpoint
 from onkel.cli.learn.options import LearnOptions
-from onkel.cli.outputs import beside
+from onkel.cli.outputs import Untouched, beside
 from onkel.cli.tables import say_of_bad_values
 from onkel.errors import DataError
 from onkel.evaluation.formatting import count
@@ -51,6 +51,7 @@ class Outcome:
     checkpoint: Checkpoint
     resumed_rows: int
     checkpointed: bool
+    saved: Untouched
     written: dict[str, Path] = field(default_factory=dict)
 
     def finish(self, model: StreamModel, run: PrequentialRun, stream: Stream, status: int) -> int:
@@ -66,9 +67,14 @@ class Outcome:
         failed = self.checkpoint.failed
         # without times: the same seed and the same rows give the same file
         info = {"run": run.get_state(timed=False)}
-        failed |= not self._write(
-            "save", options.save, lambda path: save(model, path, info=info), status
-        )
+        path = self.saved.path()
+        failed |= not self._write("save", path, lambda path: save(model, path, info=info), status)
+        if path != options.save and "save" in self.written:
+            failed = True
+            complain(
+                f"{options.save} was written by another process since this run began, and stays: "
+                f"the model of this run is in {self.written['save']}"
+            )
         if status:
             self._say_what_is_left(model.n_rows)
         _say_of_rows(stream, self.options.limit)
