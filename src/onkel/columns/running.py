@@ -82,7 +82,8 @@ def _standardised(X, out, mean, m2, t):
             s = m2[j] + d * (x - m)
             mean[j] = m
             m2[j] = s
-            out[i, j] = (x - m) / np.sqrt(s * w) if s > 0.0 else 0.0
+            # s * w, not s: the smallest number times w is 0
+            out[i, j] = (x - m) / np.sqrt(s * w) if s * w > 0.0 else 0.0
     return t
 
 
@@ -134,7 +135,7 @@ def standard_sparse(indptr, indices, data, out, count, mean, m2, t):
             mean[j] += d / count[j]
             m2[j] += d * (x - mean[j])
             s = m2[j] + mean[j] * mean[j] * count[j] * (t - count[j]) / t
-            out[k] = x / np.sqrt(s / t) if s > 0.0 else 0.0
+            out[k] = x / np.sqrt(s / t) if s / t > 0.0 else 0.0
     return t
 
 
@@ -199,7 +200,7 @@ _LARGE, _TAKEN_AWAY = 10.0, 0.5
 
 @jit_as_written
 def _draw_in(x, m, away, t):
-    return np.arcsinh((x - m) / (away / t)) if away > 0.0 else 0.0
+    return np.arcsinh((x - m) / (away / t)) if away / t > 0.0 else 0.0
 
 
 @jit_as_written
@@ -211,7 +212,7 @@ def _learn_drawn(x, j, t, mean, tails):
     tails[MEAN, j] += d / t
     tails[SQUARES, j] += d * (u - tails[MEAN, j])
     squares = tails[SQUARES, j]
-    return (u - tails[MEAN, j]) / np.sqrt(squares / t) if squares > 0.0 else 0.0
+    return (u - tails[MEAN, j]) / np.sqrt(squares / t) if squares / t > 0.0 else 0.0
 
 
 @jit_as_written
@@ -261,7 +262,7 @@ def standard_late(X, out, mean, m2, tails, count):
                 d = x - mean[j]
                 mean[j] += d / t
                 m2[j] += d * (x - mean[j])
-                z = (x - mean[j]) / np.sqrt(m2[j] / t) if m2[j] > 0.0 else 0.0
+                z = (x - mean[j]) / np.sqrt(m2[j] / t) if m2[j] / t > 0.0 else 0.0
                 if tails.shape[1]:
                     z = _judged(z, x, j, t, mean, tails)
                 if x != 0.0:

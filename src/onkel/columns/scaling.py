@@ -260,7 +260,8 @@ class OnlineScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, Statef
             return mode
         # minimum and maximum are infinite before the first row
         finite = self.mode != "minmax" or self.sparse_
-        most = 1e301 if finite else np.inf
+        # sums of squares of the largest values, of any number of rows
+        most = np.finfo(np.float64).max if finite else np.inf
         array = Array(shape=("d",), low=-most, high=most, finite=finite)
         arrays = {"center_": array, "spread_": replace(array, low=0.0) if finite else array}
         arrays["count_"] = Array(shape=("d",), low=0.0)

@@ -119,7 +119,8 @@ def _edges(x: np.ndarray, values: np.ndarray, bins: int) -> np.ndarray:
     """Ends of bins with about as many rows each; few distinct ``values`` get a bin each."""
     if len(values) > bins:
         return np.unique(np.quantile(x, np.arange(1, bins) / bins))
-    return 0.5 * values[:-1] + 0.5 * values[1:]
+    # between two of the smallest numbers there is none: ends may be equal
+    return np.unique(0.5 * values[:-1] + 0.5 * values[1:])
 
 
 def _thinned(edges: np.ndarray, bins: int) -> np.ndarray:

@@ -25,8 +25,8 @@ _MANY_OUTPUTS = 32
 # rows that there is room for at first
 _FIRST_ROOM = 32
 _SUMS = ("R", "b", "z_sum", "noise")
-# the largest number in a loaded state, and the relative difference allowed between its matrices
-_MOST, _ROUNDING = 1e150, 1e-5
+# the largest numbers in a loaded state, and the relative difference allowed between its matrices
+_MOST, _MOST_OF_TARGETS, _ROUNDING = 1e150, 1e170, 1e-5
 #: what :meth:`Sums.faded` gives for no rows
 NOTHING = [0.0] * len(_SUMS)
 
@@ -163,7 +163,8 @@ class Sums(Stateful):
 
     STATE: ClassVar[Fields] = {
         "R": matrix("m", "m"),
-        "b": matrix("m", "K"),
+        # sums of targets, which may be large, by weight
+        "b": Array(shape=("m", "K"), low=-_MOST_OF_TARGETS, high=_MOST_OF_TARGETS),
         "z_sum": matrix("m"),
         "noise": Array(shape=(2,), low=0.0, high=_MOST**2),
     }

@@ -183,6 +183,11 @@ def learn_one_or_undo(Z, y, weight, W, H, state, loss, epsilon, rule, par, total
         # what became infinite did so along z; a compiled math.isfinite misses it where sums may be
         # reordered
         finite &= abs(P[0, k]) < math.inf and abs(state[SCALE] * dot(W, k, Z, 0)) < math.inf
+    for k in range(len(state)):
+        finite &= abs(state[k]) < math.inf
+    for k in range(H.shape[0]):
+        for j in range(H.shape[1]):
+            finite &= abs(H[k, j]) < math.inf
     if not finite:
         W[:], H[:], state[:] = W_before, H_before, state_before
         total[:] = total_before

@@ -375,7 +375,9 @@ class ExplicitModel(Model):
     def is_finite(self) -> bool:
         if self.training is None:
             return True
-        return bool(np.isfinite(self.training.weights.W.sum())) and self.map.is_finite()
+        weights = self.training.weights
+        own = weights.W, weights.H, weights.state
+        return all(np.isfinite(values.sum()) for values in own) and self.map.is_finite()
 
     def few_weights(self) -> list[np.ndarray] | None:
         loop = self.training

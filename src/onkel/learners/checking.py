@@ -37,6 +37,10 @@ class TakesRows(Protocol):
     n_features_in_: int
 
 
+# Centers and scales of longer rows would be out of the range of a model file.
+_LONGEST_ROW = 1e151
+
+
 class _CellError(DataError, TypeError):
     """A cell that isn't a number, where scikit-learn asks for a TypeError."""
 
@@ -149,8 +153,8 @@ def _squared_length(values: np.ndarray) -> float:
 
 @cache
 def longest(dtype: np.dtype[Any] | str) -> float:
-    """The largest squared length of a row: distances of two rows must be finite, too."""
-    return float(np.finfo(dtype).max) / 4.0
+    """The largest squared length of a row: distances of two rows, and sums, must be finite, too."""
+    return min(float(np.finfo(dtype).max) / 4.0, _LONGEST_ROW**2)
 
 
 def _first_not_finite(estimator: TakesRows, X: Matrix) -> DataError | None:
@@ -186,7 +190,10 @@ def _first_not_finite(estimator: TakesRows, X: Matrix) -> DataError | None:
 
 def too_long(value: float, dtype: np.dtype[Any] | str) -> str:
     """What is wrong with a row whose largest value is this."""
-    return f"{value:g} is too large for {dtype}: rows this long have no finite distances"
+    return (
+        f"{value:g} is too large for {dtype}: rows must be at most {longest(dtype) ** 0.5:.1e} "
+        "long; give the column in a larger unit"
+    )
 
 
 def _squared_lengths(X: Matrix) -> np.ndarray:

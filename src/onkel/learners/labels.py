@@ -15,6 +15,9 @@ from onkel.fields import State, Text, check, require
 from onkel.learners.checking import cell_error, first_error, first_where, not_finite
 from onkel.numerics.arrays import as_values
 
+# What a learner sums up of larger targets would be out of the range of a model file.
+_LARGEST_TARGET = 1e140
+
 
 def required_target(estimator: object, y: ArrayLike | None) -> ArrayLike:
     """y; ValueError if it was left out."""
@@ -56,8 +59,8 @@ def targets(y: object, dtype: str) -> tuple[np.ndarray, DataError | None]:
 
 @cache
 def largest_target(dtype: str) -> float:
-    """The square of a larger target would be out of the learner's range."""
-    return float(0.1 * np.sqrt(np.finfo(dtype).max))
+    """The square of a larger target, or sums of it by weight, would be out of its range."""
+    return min(float(0.1 * np.sqrt(np.finfo(dtype).max)), _LARGEST_TARGET)
 
 
 def labels(y: object) -> tuple[np.ndarray, DataError | None]:

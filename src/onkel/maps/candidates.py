@@ -198,10 +198,10 @@ class LabelSums(Stateful):
     """Σ y φ (K, N), Σ φ (N,), Σ y and Σ |y| (K,), Σ 1 and the number of rows, by their weights."""
 
     STATE: ClassVar[Fields] = {
-        "products": Array(shape=("K", "N"), low=-1e150, high=1e150),
+        "products": Array(shape=("K", "N"), low=-1e170, high=1e170),
         "features": Array(shape=("N",), low=-1e150, high=1e150),
-        "targets": Array(shape=("K",), low=-1e150, high=1e150),
-        "sizes": Array(shape=("K",), low=0.0, high=1e150),
+        "targets": Array(shape=("K",), low=-1e170, high=1e170),
+        "sizes": Array(shape=("K",), low=0.0, high=1e170),
         "total": Number(low=0.0),
         "n_rows": Whole(),
         "precision": Number(low=0.0, high=1.0),

@@ -178,7 +178,8 @@ class NystroemFeatures(FeatureMap):
         return int(self.projection_.shape[1])
 
     def state_fields(self) -> Fields:
-        most, later = 0.1 * float(np.sqrt(np.finfo(self.dtype_).max)), self._picked("support")
+        # as long as a row may be
+        most, later = 0.5 * float(np.sqrt(np.finfo(self.dtype_).max)), self._picked("support")
         of_landmarks, of_features = ("landmarks", "d"), ("landmarks", "features")
         return {
             "gamma_": Number(low=0.0),

@@ -68,7 +68,7 @@ def _give_back(P, w, first, n, row, forgetting, ridge, g):
     for i in range(n):
         P[i, at] = P[at, i]
         g[i] = P[at, i] / forgetting
-    spread = 1.0 / ((1.0 - forgetting) * n * ridge) + g[at]
+    spread = 1.0 / ((1.0 - forgetting) * n * ridge) + max(g[at], 0.0)
     move(w, n, g, (first[at] - w[at]) / spread)
     return spread
 
@@ -90,12 +90,16 @@ def learn_row(P, w, first, n, row, forgetting, ridge, u, error, weight, k, g):
 
     P is read twice; one step after the other would read it four times.
     """
+    size = times(P, u, n, k)
+    if not size >= 0.0:
+        # heavy rows along one line: rounding has left no positive definite matrix
+        begin(P, ridge)
+        size = times(P, u, n, k)
     if forgetting == 1.0:
-        spread = 1.0 / weight + times(P, u, n, k)
+        spread = 1.0 / weight + size
         move(w, n, k, error / spread)
         absorb(P, n, k, spread)
         return
-    times(P, u, n, k)
     short = first[row % n] - w[row % n]
     back = _give_back(P, w, first, n, row, forgetting, ridge, g)
     across = 0.0
@@ -107,7 +111,7 @@ def learn_row(P, w, first, n, row, forgetting, ridge, u, error, weight, k, g):
         k[i] = k[i] / forgetting - g[i] * across / back
     for i in range(n):
         size += k[i] * u[i]
-    spread = 1.0 / weight + size
+    spread = 1.0 / weight + max(size, 0.0)
     move(w, n, k, error / spread)
     grown = 1.0 / forgetting
     _scale(k, n, 1.0 / math.sqrt(spread))

@@ -252,10 +252,13 @@ class Model(Stateful):
         return good, scores
 
     def _stayed_finite(self, before: Before) -> bool:
-        """Whether all numbers that enter the scores are finite."""
+        """Whether all numbers that enter the scores, or stand beside them, are finite."""
         if before is None or self.moves_features:
             return self.is_finite()
-        return bool(np.isfinite(before[0][0].sum()))
+        finite = True
+        for values, _ in before:
+            finite &= math.isfinite(np.add.reduce(values, axis=None))
+        return finite
 
     def _rewind(self, before: Before) -> None:
         """Set the model back to what it was before this block."""

@@ -92,8 +92,8 @@ class RowStore(Stateful):
     def state_fields(self) -> Fields:
         X = self._held["X"]
         return {
-            "X": Array(X.dtype, ("n", X.shape[1]), *_range(X)),
-            "y": Array(shape=("n",), low=-1e153, high=1e153, beside="X"),
+            "X": Array(X.dtype, ("n", X.shape[1]), *_taken(X)),
+            "y": Array(shape=("n",), low=-1e154, high=1e154, beside="X"),
             "weight": Array(shape=("n",), low=0.0, high=LARGEST_WEIGHT, beside="X"),
         }
 
@@ -104,8 +104,14 @@ class RowStore(Stateful):
         super().set_fields(values)
 
 
+def _taken(X: np.ndarray) -> tuple[float, float]:
+    """Least and largest numbers of rows that learners take."""
+    most = 0.5 * float(np.sqrt(np.finfo(X.dtype).max))
+    return -most, most
+
+
 def _range(X: np.ndarray) -> tuple[float, float]:
-    """Least and largest numbers of rows."""
+    """Least and largest numbers that may replace others in rows."""
     most = largest_number(X.dtype)
     return -most, most
 

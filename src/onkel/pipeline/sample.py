@@ -14,6 +14,8 @@ from onkel.state import Stateful
 
 _MOST_ROWS = 128
 _MOST_NUMBERS = 1 << 17
+# Larger values are drawn in to this.
+_LARGEST = np.finfo(np.float32).max
 
 
 class SampledRows(Stateful):
@@ -26,7 +28,8 @@ class SampledRows(Stateful):
     """
 
     STATE: ClassVar[Fields] = {
-        "X": Array(dtype=np.float32, shape=("n", "d")),
+        # files of before have infinities
+        "X": Array(dtype=np.float32, shape=("n", "d"), finite=False),
         "at": Array(dtype=np.int64, shape=("n",), low=0),
         "count": Whole(),
     }
@@ -48,7 +51,8 @@ class SampledRows(Stateful):
         if d == self.X.shape[1]:
             at = at[splitmix64(at) < self._below]
         if len(at) or d > self.X.shape[1]:
-            self._take(as_dense(X[at - first]).astype(np.float32), at)
+            with np.errstate(over="ignore"):
+                self._take(as_dense(X[at - first]).astype(np.float32), at)
 
     def take_in(self, other: SampledRows, since: SampledRows | None) -> None:
         """Add the rows of another sample; those before ``since`` are in both."""
@@ -73,6 +77,7 @@ class SampledRows(Stateful):
         require(known, "at: names rows that have not come")
 
     def state_is_set(self) -> None:
+        np.clip(self.X, -_LARGEST, _LARGEST, out=self.X)
         room = _room(self.X.shape[1])
         full = len(self.at) >= room
         self._below = (int(splitmix64(self.at).max()) if room else 0) if full else 1 << 64

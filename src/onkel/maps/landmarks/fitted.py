@@ -130,9 +130,9 @@ def _kurtosis(X: np.ndarray) -> np.ndarray:
 
 #: the fields of units
 OF_UNITS: Fields = {
-    "tails": Array(shape=(2, "d"), low=-1e150, high=1e150),
-    "middle": Array(shape=("d",), low=-1e150, high=1e150),
-    "scale": Array(shape=("d",), low=1e-300, high=1e150),
+    "tails": Array(shape=(2, "d"), low=-1e152, high=1e152),
+    "middle": Array(shape=("d",), low=-1e152, high=1e152),
+    "scale": Array(shape=("d",), low=1e-300, high=1e152),
 }
 # A spread below this share of the mean, or below n roundings of it, is rounding: the column counts
 # as constant. Where such a column is huge, so is the rounding of its mean: in these units it is
@@ -243,7 +243,7 @@ class FittedLandmarks(Stateful):
     """Landmarks ``at`` in ``units``."""
 
     STATE: ClassVar[Fields] = {
-        "S": Array(shape=("landmarks", "d"), low=-1e150, high=1e150),
+        "S": Array(shape=("landmarks", "d"), low=-1e152, high=1e152),
         # common to all, or of each landmark
         "log_width": Array(shape=("d",), low=-300.0, high=300.0, each="landmarks"),
         "log_ridge": Number(low=-300.0, high=300.0),
