@@ -22,6 +22,10 @@ _PAPER = re.compile(r"\]\((?:\.\./)+papers/results/([\w.-]+\.md)")
 _SOURCE = re.compile(
     r"\[([^\]]+)\]\((?:\.\./)+(?:src|tests|benchmarks|\.ci|papers/(?!results))[^)]*\)"
 )
+_CODE_OR_TAG = re.compile(
+    r"(<(?:code|pre|script|style)\b.*?</(?:code|pre|script|style)>|<[^>]*>)", re.S
+)
+_IN_A_NUMBER = re.compile(r"(?<=\d)[ \n](?=\d{3}(?!\d)|%)")
 # Pages that answer questions are found before those that list names and numbers. The search takes
 # each word for the beginning of one: the "I" in "how do I add a kernel" also finds "intervals".
 _BOOSTS = {
@@ -98,4 +102,11 @@ def on_page_content(html: str, page: Any, config: Any, files: Files) -> str:
             return f"<code>{match[1]}</code>"
         return f'<a href="{get_relative_url(file.url, page.url)}{anchor}"><code>{name}</code></a>'
 
-    return _ROLE.sub(link, html)
+    return unbroken(_ROLE.sub(link, html))
+
+
+def unbroken(html: str) -> str:
+    """Numbers with blanks between their digits, or before a %, on one line; code is left alone."""
+    parts = _CODE_OR_TAG.split(html)
+    parts[::2] = [_IN_A_NUMBER.sub("\N{NO-BREAK SPACE}", text) for text in parts[::2]]
+    return "".join(parts)

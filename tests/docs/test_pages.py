@@ -71,6 +71,17 @@ def test_the_commands_on_the_pages_of_the_learners_and_of_the_command_line_run(t
     run_page(page, tmp_path)
 
 
+def test_a_number_stays_on_one_line():
+    pytest.importorskip("mkdocs")
+    from website.hooks import unbroken
+
+    html = "<p title='1 024'>8 192 rows, 131\n072, 17 % of <code>1 024</code> in 4 parts</p>"
+    found = unbroken(html).replace("\N{NO-BREAK SPACE}", "_")
+    assert found == (
+        "<p title='1 024'>8_192 rows, 131_072, 17_% of <code>1 024</code> in 4 parts</p>"
+    )
+
+
 def test_blocks_that_cannot_run_are_counted():
     found = {name(page): sum(bool(b.reason) for b in blocks(page)) for page in PAGES}
     assert {page: n for page, n in found.items() if n} == NOT_RUN
