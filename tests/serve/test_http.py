@@ -192,6 +192,9 @@ def test_kserve_and_mlflow_predict_and_learn_nothing(served):
     assert client.get("/v2/models/other")[0] == 404
     tensors[0]["shape"] = [3]
     assert client.post("/v2/models/m/infer", {"inputs": tensors})[0] == 400
+    tensors = [{"name": "a", "shape": [2], "datatype": "BYTES", "data": ["1", "much"]}]
+    status, found = client.post("/v2/models/m/infer", {"inputs": tensors})
+    assert (status, found["error"][:23]) == (422, "row 1 (counted from 0):")
     split = {"columns": ["a", "b"], "data": [[1.0, 2.0], [-1.0, 0.5]], "index": [0, 1]}
     forms = [{"dataframe_split": split}, {"dataframe_records": rows}, {"instances": rows},
              {"inputs": {"a": [1.0, -1.0], "b": [2.0, 0.5]}}]  # fmt: skip

@@ -145,7 +145,11 @@ def test_keyed_models_over_http(tmp_path):
         rows = [{"id": k, "a": float(k), "y": 2.0 * k} for k in range(20)]
         assert client.post("/models/one/learn", rows)[0] == 200
         assert client.post("/models/%2e%2e/learn", rows[:5])[0] == 200
-        assert client.post("/models/..%2Fm.keys/learn", rows[:5])[0] == 404
+        for path in ("..%2Fm.keys/learn", "a/b/learn", "a%2Fb/predict"):
+            status, answer = client.post(f"/models/{path}", rows[:5])
+            assert (status, "a key cannot hold '/'" in answer["error"]) == (404, True)
+        status, answer = client.post("/models/a/b", rows[:5])
+        assert (status, "is not here" in answer["error"]) == (404, True)
         assert client.post("/models/one/predict", {"a": 3.0})[1]["model_rows"] == 20
         assert client.post("/models/new/predict", {"a": 3.0})[1]["prediction"] is None
         assert client.get("/models/one/model")[1]["rows"] == 20

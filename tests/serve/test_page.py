@@ -25,9 +25,15 @@ def test_the_page_shows_the_model_live(tmp_path):
         browser.open(f"http://127.0.0.1:{service.port}/", 1200, 900)
         browser.wait("document.getElementById('state').textContent === 'live'")
         assert "No label has been learned yet" in browser.ask("document.body.innerText")
+        client.post("/predict", {"id": "first", "a": 1.0})
+        browser.wait("document.getElementById('tiles').innerText.includes('waits for its label')")
+        # a number without an interval has no probability
+        assert "probability" not in browser.ask("document.body.innerText")
+        client.post("/label", {"id": "first", "y": 1.0})
+        browser.wait("document.getElementById('tiles').innerText.includes('1\\nlabel learned')")
         for part in (rows[:30], rows[30:]):
             client.post("/predict-then-learn", part)
-            n = 30 if part[0] is rows[0] else 60
+            n = 31 if part[0] is rows[0] else 61
             browser.wait(f"document.getElementById('tiles').innerText.includes('{n}\\nlabels')")
         browser.wait("document.querySelector('path.curve') !== null")
         text = browser.ask("document.body.innerText")
@@ -41,4 +47,4 @@ def test_the_page_shows_the_model_live(tmp_path):
             browser.wait("document.querySelector('#last td') !== null")
             assert browser.ask("document.documentElement.scrollWidth") <= width
         assert browser.errors == []
-    assert service.models.durable.live.model.n_rows == 60
+    assert service.models.durable.live.model.n_rows == 61

@@ -102,7 +102,7 @@ async def _predicted(service: Service, key: str | None, rows: list[Event]) -> li
     answers = await service.answer("predict", key, plain)
     for k, answer in enumerate(answers):
         if "error" in answer:
-            raise RequestError(422, f"row {k}: {answer['error']}")
+            raise RequestError(422, f"row {k} (counted from 0): {answer['error']}")
     return answers
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import base64
 import hmac
+import re
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
@@ -22,13 +23,15 @@ from onkel.serve.http.bodies import JSON, RequestError, is_json, not_read
 from onkel.serve.http.metrics import CONTENT_TYPE
 from onkel.serve.http.requests import answered, body_of, key_of, kind_of, require_text
 from onkel.serve.http.rows import RowsEndpoint, send_answer
-from onkel.serve.http.service import Service, only_predicts
+from onkel.serve.http.service import VERBS, Service, only_predicts
 
 Scope = Any
 #: what anybody may ask without the token: it tells nothing of rows
 _OPEN = ("/health", "/ready", "/ping", "/v2/health/live", "/v2/health/ready")
 #: where a browser may give the token as a password
 _PAGE = ("/", "/events")
+#: paths of a key with a slash in it
+_KEY_IN_PARTS = re.compile(rf"/models/.*/.*/(model|{'|'.join(VERBS)})$")
 
 
 def make_app(service: Service, token: str | None = None) -> Any:
@@ -61,7 +64,7 @@ def make_app(service: Service, token: str | None = None) -> Any:
         *page.routes(service),
     ]
     handlers: dict[Any, Any] = {
-        RequestError: _refused, HTTPException: _not_found, Exception: _failed(service),
+        RequestError: _refused, HTTPException: _not_found(service), Exception: _failed(service),
     }  # fmt: skip
     app = Starlette(routes=routes, lifespan=lifespan, exception_handlers=handlers)
     app.router.redirect_slashes = False
@@ -121,15 +124,21 @@ async def _refused(request: Request, error: Any) -> Response:
     return answered({"error": str(error)}, error.status, **error.headers)
 
 
-async def _not_found(request: Request, error: Any) -> Response:
-    path = request.url.path[:80]
-    if error.status_code == 405:
-        allowed = (error.headers or {}).get("Allow", "")
-        why = f"{request.method[:20]} is not for {path}; use {allowed}"
-        return answered({"error": why}, 405, allow=allowed)
-    if error.status_code == 404:
-        return answered({"error": f"{path} is not here; /openapi.json lists what is"}, 404)
-    return answered({"error": str(error.detail)}, error.status_code)
+def _not_found(service: Service) -> Callable[[Request, Any], Awaitable[Response]]:
+    async def handler(request: Request, error: Any) -> Response:
+        path = request.scope["path"][:80]
+        if error.status_code == 405:
+            allowed = (error.headers or {}).get("Allow", "")
+            why = f"{request.method[:20]} is not for {path}; use {allowed}"
+            return answered({"error": why}, 405, allow=allowed)
+        if error.status_code == 404:
+            why = f"{path} is not here; /openapi.json lists what is"
+            if service.models.keyed and _KEY_IN_PARTS.match(request.scope["path"]):
+                why = f"{path}: a key cannot hold '/', nor %2F; write another character for it"
+            return answered({"error": why}, 404)
+        return answered({"error": str(error.detail)}, error.status_code)
+
+    return handler
 
 
 def _failed(service: Service) -> Callable[[Request, Exception], Awaitable[Response]]:
