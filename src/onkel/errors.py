@@ -18,7 +18,8 @@ class DataError(ValueError):
     source : str, optional
         File, table or query the row comes from.
     row : int, optional
-        Row counted from 0, within the stream (or within the block for arrays).
+        Row counted from 0, as in NumPy, within the stream (or within the block for arrays). A
+        traceback says so; the command line counts rows from 1, as files count lines.
     column : str or int, optional
         Name or number of the column.
     value : object, optional
@@ -54,14 +55,16 @@ class DataError(ValueError):
         self.row = row
         self.column = column
         self.value = value
-        where = []
-        if source is not None:
-            where.append(str(source))
+        super().__init__(self.located("" if row is None else f"row {row}"))
         if row is not None:
-            where.append(f"row {row}")
-        if column is not None:
-            where.append(f"column {column!r}")
-        super().__init__(f"{', '.join(where)}: {message}" if where else message)
+            self.add_note("rows are counted from 0")
+
+    def located(self, row: str) -> str:
+        """The whole message; ``row`` are the words for its row, such as ``line 3``."""
+        where = [] if self.source is None else [str(self.source)]
+        where += [row] if row else []
+        where += [] if self.column is None else [f"column {self.column!r}"]
+        return f"{', '.join(where)}: {self.message}" if where else self.message
 
 
 class NoRowsError(DataError):

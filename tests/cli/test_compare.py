@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 
@@ -187,7 +188,7 @@ def test_a_learner_that_diverges_is_named(rows):
     result = run("compare", rows, "-t", "gap", "--exclude", "label", "-a", "fogd,pa", "--runs", 1,
                  "--set", "fogd.learning_rate=50")  # fmt: skip
     assert result.exit_code == 2
-    assert "error: fogd: row" in result.stderr
+    assert re.search(r"error: fogd, row [\d,]+ \(counted from 1\): ", result.stderr)
     assert "diverge" in result.stderr
 
 

@@ -119,7 +119,7 @@ def test_stdout_and_stdin(folder):
         (["none.onkel", "new.csv", "-o", "p.csv"], "no such file"),
         (["cls.onkel", "none.csv", "-o", "p.csv"], "none.csv"),
         (["cls.onkel", "few.csv", "-o", "p.csv"], "'b'"),
-        (["cls.onkel", "bad.csv", "-o", "p.csv", "--missing", "error"], "row 7"),
+        (["cls.onkel", "bad.csv", "-o", "p.csv", "--missing", "error"], "line 9"),
     ],
 )
 def test_what_a_user_can_put_right(folder, monkeypatch, args, message):
@@ -198,7 +198,7 @@ def test_a_value_too_large_to_predict_is_told_with_its_place(folder, tmp_path):
     for more in ([], ["--next"], ["--proba"]):
         result = run("predict", folder / "cls.onkel", path, *more)
         assert result.exit_code == 2
-        assert "large.csv, row 1, column 'a': " in result.stderr
+        assert "large.csv, line 3, column 'a': " in result.stderr
 
 
 def test_columns_of_any_type_are_handed_on(folder, tmp_path):
@@ -456,7 +456,7 @@ def test_a_bad_row_loses_nothing_that_was_learned(tmp_path):
     run("learn", first, "-t", "label", "-a", "pa", "--save", model)
     result = run("predict", model, rest, "--learn", "--save", model, "-o", tmp_path / "p.csv")
     assert result.exit_code == 2
-    assert "row 300" in result.stderr
+    assert "line 302" in result.stderr
     assert onkel.load(model).n_rows == 500
     assert onkel.load(tmp_path / "m.partial.onkel").n_rows == 800
     assert len(_read(tmp_path / "p.csv")["prediction"]) == 300

@@ -65,7 +65,7 @@ def test_what_can_be_put_right():
     with pytest.raises(ValueError, match="did you mean 'fogd'"):
         compare(["fgd"], (X, Y))
     wild = {"wild": "fogd:learning_rate=1e6"}
-    with pytest.raises(DataError, match="wild: row"):
+    with pytest.raises(DataError, match="wild, row"):
         compare(wild, (X, 100 * X[:, 0]), task="regression", runs=1)
 
 

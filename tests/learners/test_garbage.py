@@ -142,7 +142,7 @@ def test_wrong_number_of_columns_says_both(X, targets):
 
 def test_a_row_of_another_length_is_named():
     model = PAClassifier()
-    with pytest.raises(DataError, match="row 2: 1 values where the first row has 2"):
+    with pytest.raises(DataError, match="row 2: 1 value where the first row has 2"):
         model.partial_fit([[1, 2], [2, 3], [4]], [0, 1, 0])
     assert model.n_rows_ == 2
 

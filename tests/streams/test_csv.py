@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from onkel.columns.failures import count
 from onkel.errors import DataError
 from onkel.streams import Encoder, lines, open_stream
 
@@ -76,7 +77,7 @@ def test_wrong_number_of_fields(tmp_path, collect, row, at):
     except DataError as e:  # an error in the first row is raised on opening
         error, X = e, np.empty((0, 1))
     assert (error.source, error.row) == (f, at)
-    assert f"line {at + 3}: {row.count(',') + 1} fields where 2" in str(error)
+    assert f"line {at + 3}: {count(row.count(',') + 1, 'field')} where 2" in str(error)
     assert X[:, 0].tolist() == list(range(at))
 
 
@@ -345,7 +346,7 @@ def test_bad_rows_beside_times_of_day(tmp_path, collect):
     stream = open_stream(f, target="y", missing="auto", bad_values="missing")
     assert (collect(stream)[2], stream.bad_values) == (None, {"a": 1})
     f = write(tmp_path / "b.csv", "at,a,y\n" + "\n".join([*rows, "12:30:00"]) + "\n")
-    with pytest.raises(DataError, match="row 60: line 62: 1 fields where 3 are expected"):
+    with pytest.raises(DataError, match="row 60: line 62: 1 field where 3 are expected"):
         list(open_stream(f, target="y"))
 
 

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from typing import Annotated
 
 import typer
 
 from onkel.cli import options
+
+# what a docstring has for the pages of the site, and digits in threes
+_ROLE = re.compile(r":[a-z]+:`~?([^`]+)`")
+_THOUSANDS = re.compile(r"(?<=\d) (?=\d{3}\b)")
 
 Name = Annotated[
     str | None,
@@ -69,11 +74,12 @@ def _show_one(name: str, as_json: bool) -> None:
     console.print(Text(about["summary"]))
     table = plain_table()
     table.add_column("parameter", no_wrap=True, style="bold")
-    table.add_column("default", no_wrap=True)
-    table.add_column("what it is")
+    table.add_column("default", overflow="fold")
+    table.add_column("what it is", min_width=20)
     for parameter in about["parameters"]:
         kind = f"{parameter['kind']}. " if parameter["kind"] else ""
-        doc = (kind + parameter["doc"]).replace("``", "").replace("\\|", "|")
+        doc = (kind + _ROLE.sub(r"\1", parameter["doc"])).replace("``", "").replace("\\|", "|")
+        doc = _THOUSANDS.sub("\N{NO-BREAK SPACE}", doc)
         table.add_row(parameter["name"], parameter["default"], Text(doc))
     console.print(table)
     first = about["parameters"][0]

@@ -31,6 +31,7 @@ from onkel.cli import (
 from onkel.cli.console import Notes, complain, complain_of_result, fail, say_warnings
 from onkel.cli.guarded import UnwrittenError, guard_streams
 from onkel.cli.learn import learn
+from onkel.cli.locating import located
 from onkel.cli.signals import Interrupted
 from onkel.errors import UnwrittenModelFileError
 from onkel.numerics.notices import heard_by
@@ -86,7 +87,7 @@ class _Verbs(TyperGroup):
         except (ValueError, OSError) as error:
             if os.environ.get("ONKEL_TRACEBACK"):
                 raise
-            fail(str(error))
+            fail(located(error))
 
 
 app: typer.Typer = typer.Typer(

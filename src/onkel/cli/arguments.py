@@ -189,7 +189,7 @@ def choose_task(y: np.ndarray, wanted: str) -> tuple[str, str]:
     """
     import numpy as np
 
-    from onkel.evaluation.formatting import count
+    from onkel.columns.failures import count
 
     numeric = y.dtype.kind in "biuf"
     if wanted == "regression" and not numeric:

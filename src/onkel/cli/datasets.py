@@ -12,7 +12,7 @@ app: typer.Typer = typer.Typer(
     help="Data sets of the papers: list them, fetch them, find them.", no_args_is_help=True
 )
 
-_Name = Annotated[str, typer.Argument(help="Name, see 'onkel datasets list'.")]
+_Name = Annotated[str, typer.Argument(metavar="NAME", help="Name, see 'onkel datasets list'.")]
 
 
 @app.command("list")

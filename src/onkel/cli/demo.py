@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from onkel.cli.console import stderr, stdout
+from onkel.columns.failures import count
 
 if TYPE_CHECKING:
     from onkel.evaluation.comparison.contest import Contest
@@ -36,7 +37,7 @@ def demo(
 
     files = _digits(out, passes=passes, seed=seed)
     # no linear learner can separate its classes
-    title = f"Generated stream, {rows:,} rows: 2 classes, 10 features, a nonlinear border"
+    title = f"Generated stream, {count(rows, 'row')}: 2 classes, 10 features, a nonlinear border"
     contest = _contest(_FAST, seed)
 
     def generated(seed: int) -> Iterator[Block]:
@@ -63,7 +64,8 @@ def _digits(out: Path, *, passes: int, seed: int) -> Files:
             for block in permuted(X, y, seed + i):
                 yield block._replace(start=i * len(y) + block.start)
 
-    title = f"Handwritten digits, {passes} shuffled passes: 10 classes, 64 pixels"
+    times = "one shuffled pass" if passes == 1 else f"{passes} shuffled passes"
+    title = f"Handwritten digits, {times}: 10 classes, 64 pixels"
     contest = _contest(_ALL, seed, scaling="minmax")
     return _show("digits", title, contest, rows, passes * len(y), out)
 
@@ -83,7 +85,7 @@ def _show(
     total: int,
     out: Path,
 ) -> Files:
-    from onkel.cli.tables import comparison_table
+    from onkel.cli.tables import show_comparison
     from onkel.evaluation.comparison.table import comparison
     from onkel.evaluation.curves import plot
     from onkel.evaluation.report import write_html
@@ -92,7 +94,7 @@ def _show(
     console.print(f"\n[bold]{title}[/bold]")
     results = contest.play(rows, stderr(), runs=1, total=total)
     linear = {entry.name for entry in contest.entries if entry.linear}
-    console.print(comparison_table(comparison(results, linear)))
+    show_comparison(comparison(results, linear), console)
     winner = min(results, key=lambda r: r.value if r.metric.lower_is_better else -r.value).name
     model, report, curve = (out / f"{name}{end}" for end in (".onkel", ".html", ".png"))
     contest.models[winner].save(model)

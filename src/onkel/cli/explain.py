@@ -9,6 +9,9 @@ from typing import Annotated, Any
 import typer
 
 from onkel.cli import options
+from onkel.cli.locating import located
+from onkel.columns.failures import count
+from onkel.errors import DataError
 
 _Row = Annotated[
     str, typer.Argument(metavar="ROW", help="The row as a JSON object, or a file that has it.")
@@ -31,7 +34,12 @@ def explain(
     from onkel.cli.learn.continuing import load_with_columns
 
     loaded = load_with_columns(model)[0]
-    why = loaded.explain(_row(loaded, row, number))
+    given = _row(loaded, row, number)
+    try:
+        why = loaded.explain(given)
+    except DataError as error:
+        error.source = None
+        raise ValueError(error.located("the row")) from error
     columns = [
         {"column": name, "value": why.values.get(name), "contribution": share}
         for name, share in why.contributions.items()
@@ -65,13 +73,16 @@ def _row_of_file(model: Any, path: str, number: int) -> dict[str, Any]:
     there = open_stream(path, reading, encoder=encoder).columns
     kept = [name for name in there if name in encoder.kinds]
     stream, before = open_stream(path, reading.changed(keep=kept), encoder=encoder), 0
-    for block in stream:
-        columns = stream.kept(block.n_rows)
-        if number <= before + block.n_rows:
-            at = number - before - 1
-            return {name: values[at].as_py() for name, values in columns.items()}
-        before += block.n_rows
-    raise ValueError(f"{path}: has {before:,} rows; --row {number} is none of them")
+    try:
+        for block in stream:
+            columns = stream.kept(block.n_rows)
+            if number <= before + block.n_rows:
+                at = number - before - 1
+                return {name: values[at].as_py() for name, values in columns.items()}
+            before += block.n_rows
+    except DataError as error:
+        raise ValueError(located(error, [path])) from error
+    raise ValueError(f"{path}: has {count(before, 'row')}; --row {number:,} is none of them")
 
 
 def _show(found: dict[str, Any], model: Any) -> None:
@@ -91,8 +102,8 @@ def _show(found: dict[str, Any], model: Any) -> None:
     table = plain_table(title=Text(title), title_justify="left")
     for name in ("column", "value"):
         table.add_column(name, overflow="fold")
-    table.add_column("contribution", justify="right")
-    table.add_column("")
+    table.add_column("contribution", justify="right", overflow="fold")
+    table.add_column("", overflow="crop", no_wrap=True)
     most = max((abs(column["contribution"]) for column in found["columns"]), default=0.0) or 1.0
     form = _form([most, found["mean_score"], found["score"]])
     table.add_row(f"mean of rows learned: {mean}", "", format(found["mean_score"], form), "")

@@ -67,6 +67,7 @@ def _show(found: dict[str, Any]) -> None:
 
 def _lines(found: dict[str, Any]) -> list[tuple[str, str]]:
     from onkel.cli.tables import waiting_text
+    from onkel.columns.failures import count
     from onkel.evaluation.formatting import bytes_text, label_text, listed
     from onkel.evaluation.run_summary import score_lines
     from onkel.metrics import METRICS
@@ -82,7 +83,7 @@ def _lines(found: dict[str, Any]) -> list[tuple[str, str]]:
     if found["classes"] is not None:
         lines.append(("classes", listed([label_text(label) for label in found["classes"]])))
     features = found["n_features"] or 0
-    lines.append(("rows", f"{found['n_rows']:,} × {features:,} features"))
+    lines.append(("rows", f"{found['n_rows']:,} × {count(features, 'feature')}"))
     if found["score"]:
         lines.append(("scored", found["score"]["scored"]))
     for name, value in (found["score"] or {}).items():

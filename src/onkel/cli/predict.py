@@ -21,7 +21,8 @@ from onkel.cli.console import (
     stderr,
     watched,
 )
-from onkel.columns.failures import moved
+from onkel.cli.locating import located
+from onkel.columns.failures import count, moved
 from onkel.errors import DataError, NoRowsError
 
 if TYPE_CHECKING:
@@ -134,14 +135,15 @@ class PredictJob:
                 if interrupts is not None and interrupts.interrupted is not None:
                     raise interrupts.interrupted
             except DataError as error:
+                text = located(error, self.options.sources)
                 if not (learns and self.n_rows):
-                    raise
-                complain(str(error))
+                    raise ValueError(text) from error
+                complain(text)
                 self.status = 2
             except Interrupted as signal:
                 if not self.n_rows:
                     raise
-                complain(f"{signal.word} after {self.n_rows:,} rows")
+                complain(f"{signal.word} after {count(self.n_rows, 'row')}")
                 self.status = signal.status
 
     def _named(self, path: Path) -> Path:
@@ -226,7 +228,6 @@ class PredictJob:
 
     def _print_result(self) -> None:
         """Print how many rows were predicted, and how well."""
-        from onkel.evaluation.formatting import count
 
         options, model = self.options, self.model
         out = f" in {self.out}" if self.out is not None and options.out != "-" else ""
@@ -251,7 +252,6 @@ class PredictJob:
         """The score on stderr, and the report."""
         from onkel.cli.outputs import beside
         from onkel.cli.tables import facts_table
-        from onkel.evaluation.formatting import count
         from onkel.evaluation.report import write_html
         from onkel.evaluation.run_summary import score_rows
         from onkel.metrics import metrics_of
@@ -292,7 +292,7 @@ class PredictJob:
         except OSError as error:
             complain_unwritten(path, error)
             return status or 1
-        note(f"{path} holds the model, which has learned {self.model.n_rows:,} rows")
+        note(f"{path} holds the model, which has learned {count(self.model.n_rows, 'row')}")
         return status
 
 

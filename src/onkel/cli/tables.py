@@ -6,13 +6,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from onkel.cli.console import note, plain_table, print_json, stdout
+from onkel.columns.failures import count
 from onkel.evaluation.comparison.table import Comparison
-from onkel.evaluation.formatting import bytes_text, count, duration, listed, short
+from onkel.evaluation.formatting import bytes_text, duration, listed, short
 from onkel.evaluation.result import PrequentialResult
 from onkel.evaluation.run_summary import column_rows, score_rows
 from onkel.metrics import METRICS
 
 if TYPE_CHECKING:
+    from rich.console import Console
     from rich.table import Table
 
     from onkel.streams import Stream
@@ -33,7 +35,7 @@ def show_run(result: PrequentialResult, *, as_json: bool, extra: dict[str, Any])
     rows = [("algorithm", f"{extra['algorithm']} ({result.task})")]
     if extra["status"] not in ("complete", "not written"):
         rows.insert(0, ("status", f"{extra['status']}: what follows is of the rows before"))
-    rows.append(("rows", f"{result.n_rows:,} × {extra['n_features']} features"))
+    rows.append(("rows", f"{result.n_rows:,} × {count(extra['n_features'], 'feature')}"))
     lower = {metric.title for metric in METRICS.values() if metric.lower_is_better}
     rows += [
         (name, f"{text}   (lower is better)" if name in lower else text)
@@ -90,14 +92,32 @@ def facts_table(rows: list[tuple[str, str]], part: PrequentialResult | None = No
     return table
 
 
-def comparison_table(comparison: Comparison) -> Any:
-    """The table of several learners for a terminal; the best in bold as well."""
+def show_comparison(comparison: Comparison, console: Console) -> None:
+    """Print several learners, the best in bold as well; what a narrow terminal cannot show is left
+    out from the right."""
+    n = len(comparison.head)
+    while n > 2 and _width(_comparison_table(comparison, n), console) > console.width:
+        n -= 1
+    console.print(_comparison_table(comparison, n))
+    if left_out := comparison.head[n:]:
+        note(f"{', '.join(left_out)}: left out, as the terminal has {console.width} columns")
+
+
+def _comparison_table(comparison: Comparison, n: int) -> Table:
+    """The first n columns."""
     table = plain_table()
-    for i, title in enumerate(comparison.head):
-        table.add_column(title, justify="right" if i else "left", no_wrap=i > 0)
+    for i, title in enumerate(comparison.head[:n]):
+        table.add_column(title, justify="right" if i else "left", no_wrap=True)
     for line in comparison.lines:
-        table.add_row(*line.cells, style="bold" if line.among_best else None)
+        table.add_row(*line.cells[:n], style="bold" if line.among_best else None)
     return table
+
+
+def _width(table: Table, console: Console) -> int:
+    """How wide a table is that breaks no line."""
+    from rich.measure import Measurement
+
+    return Measurement.get(console, console.options.update(width=10_000), table).maximum
 
 
 # With more columns than this, plain numbers that matter less are counted, not listed.
@@ -112,7 +132,9 @@ def columns_table(columns: list[dict[str, Any]], useless: dict[str, str]) -> Tab
     heads = ["column", "kind", "categories", "gaps", *(["importance"] if most else []), "became"]
     table = plain_table()
     for title in heads:
-        table.add_column(title, justify="right" if title in ("categories", "gaps") else "left")
+        # names may be long: where there is no room they break, and nothing is cut off
+        table.add_column(title, justify="right" if title in ("categories", "gaps") else "left",
+                         overflow="fold")  # fmt: skip
     listed = columns if len(columns) <= _MOST else _worth_a_line(columns)
     rows = column_rows(listed, useless)
     for column, row in zip(listed, rows, strict=False):
@@ -121,8 +143,8 @@ def columns_table(columns: list[dict[str, Any]], useless: dict[str, str]) -> Tab
         name, became = Text(row["name"]), Text(row["became"])
         table.add_row(name, row["kind"], row["categories"], row["gaps"], *bar, became)
     if len(listed) < len(columns):
-        more = f"{len(columns) - len(listed):,}"
-        table.add_row(*((f"... {more} more",) if listed else (f"{more} columns", "numbers")))
+        more = len(columns) - len(listed)
+        table.add_row(*((f"... {more:,} more",) if listed else (count(more, "column"), "numbers")))
     for row in rows[len(listed) :]:
         table.add_row(Text(row["name"]), *[""] * (len(heads) - 2), Text(row["became"]))
     return table

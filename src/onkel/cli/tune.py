@@ -13,6 +13,7 @@ from onkel.cli import options
 from onkel.cli.arguments import Learning, choose_task, command, parse_settings
 from onkel.cli.console import note, print_json, stderr, stdout
 from onkel.cli.options import of_model
+from onkel.columns.failures import count
 
 Share = Annotated[
     float, typer.Option(min=0.0, max=0.5, metavar="SHARE", help="Share of the rows to search on.")
@@ -41,7 +42,7 @@ class TuneOptions(Learning):
 def tune(options: TuneOptions) -> None:
     """Search the papers' grid of settings on a random part of the rows; score the best on the rest.
 
-    The part is a tenth (or --share), from 1 000 to 10 000 rows and at most half of all. No row of
+    The part is a tenth (or --share), from 1,000 to 10,000 rows and at most half of all. No row of
     the search counts in the score.
 
     Example: onkel tune flights.csv --target delayed --algorithm fogd
@@ -64,7 +65,7 @@ def tune(options: TuneOptions) -> None:
 
     points = [{}, *(p for p in search.points_of(grid) if search.is_stable({**fixed, **p}))]
     console = stderr()
-    shown = track(points, f"{len(points)} settings", console=console, transient=True,
+    shown = track(points, f"{count(len(points), 'setting')}", console=console, transient=True,
                   disable=not console.is_terminal)  # fmt: skip
     searched = len(search.part_for_search(len(y), options.share))
     found = search.tune(
@@ -123,11 +124,12 @@ def _show(
     words = ["onkel", "learn", *options.sources, "--algorithm", str(options.algorithm)]
     words += _as_words(options)
     words += [part for k, v in settings.items() for part in ("--set", f"{k}={v}")]
-    stdout().print(f"{what} on the other {found.n_others:,} rows: {values[0]} "
+    stdout().print(f"{what} on the other {count(found.n_others, 'row')}: {values[0]} "
                    f"(without the search: {values[1]})", markup=False)  # fmt: skip
     typer.echo(shlex.join(words))
-    note(f"searched {n_points} settings on {found.n_searched:,} rows, drawn at random with a seed "
-         "that no run uses")  # fmt: skip
+    rows = count(found.n_searched, "row")
+    note(f"searched {count(n_points, 'setting')} on {rows}, drawn at random with a seed that no "
+         "run uses")  # fmt: skip
 
 
 # Options that 'onkel learn' gets in another form, or not at all.

@@ -11,7 +11,7 @@ import numpy as np
 
 from onkel.annotations import DTypeLike
 from onkel.columns.column import Column, Given
-from onkel.columns.failures import missing_column
+from onkel.columns.failures import count, missing_column
 from onkel.columns.layout import Layout
 from onkel.errors import DataError
 from onkel.fields import Fields, Flag, Listed, Number, Sizes, State, Text, Whole, require
@@ -252,7 +252,7 @@ class Encoder(Stateful):
         """
         if self.n_vector is not None:
             raise DataError(
-                f"the model was learned from vectors of {self.n_vector} unnamed features; "
+                f"the model was learned from vectors of {count(self.n_vector, 'unnamed feature')}; "
                 "give an array of that width, not a table"
             )
         found = self.read(batch, lacking, bad)
@@ -300,4 +300,5 @@ class Encoder(Stateful):
         require(fits, f"means: has more entries than the {self.n_features} features")
 
     def __repr__(self) -> str:
-        return f"<Encoder of {len(self.columns) or 'unnamed'} columns, {self.n_features} features>"
+        columns = count(len(self.columns), "column") if self.columns else "unnamed columns"
+        return f"<Encoder of {columns}, {count(self.n_features, 'feature')}>"

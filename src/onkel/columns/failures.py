@@ -1,4 +1,4 @@
-"""Helpers for errors that name file, row, column and value."""
+"""Helpers for messages: errors that name file, row, column and value; numbers of things."""
 
 from __future__ import annotations
 
@@ -37,6 +37,15 @@ def missing_column(
             "the command line), or missing='gap' of a StreamModel"
         )
     return DataError(text, source=source, column=name)
+
+
+def count(number: int, what: str) -> str:
+    """A number of things; with an "s" unless there is one.
+
+    >>> count(1, "run"), count(20_000, "row")
+    ('1 run', '20,000 rows')
+    """
+    return f"{number:,} {what}" + ("" if number == 1 else "s")
 
 
 def shorten(value: object, width: int = 60) -> str:

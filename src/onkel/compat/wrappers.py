@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 from sklearn.base import clone
 
+from onkel.columns.failures import count
 from onkel.compat.columns import Columns, Row
 from onkel.errors import DataError
 from onkel.learners.checking import column_names
@@ -75,8 +76,8 @@ class OverEstimator:
         given: Any = features if names is None else list(names)
         if fitted and (given is None or isinstance(given, int)):
             raise ValueError(
-                f"the estimator has learned {estimator.n_features_in_} columns without names: "
-                "features must name them"
+                f"the estimator has learned {count(estimator.n_features_in_, 'column')} without "
+                "names: features must name them"
             )
         room = estimator.n_features_in_ if fitted else 0
         if fitted and features is None:

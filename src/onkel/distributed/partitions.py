@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from onkel.columns.failures import damaged
+from onkel.columns.failures import count, damaged
 from onkel.errors import DataError
 from onkel.streams.files import FileRef, find_files, find_format, is_files
 
@@ -93,7 +93,7 @@ def _array_parts(X: Any, y: Any) -> list[Part]:
                 f"the chunks of {name} have no known sizes: call {name}.compute_chunk_sizes() first"
             )
     if len(X) != len(y):
-        raise DataError(f"X has {len(X):,} rows, and y has {len(y):,}: each row needs one")
+        raise DataError(f"X has {count(len(X), 'row')}, and y has {len(y):,}: each row needs one")
     X = X.rechunk({1: -1})
     y = y.rechunk((X.chunks[0],))
     pairs = zip(X.to_delayed().ravel(), y.to_delayed().ravel(), strict=True)

@@ -129,12 +129,20 @@ CANNOT_BE_READ = OSError, ValueError, pa.ArrowException
 
 def unreadable(name: str, error: Exception) -> DataError:
     """The error of a partition, with its name."""
+    hint = ". To leave such partitions out: skip_bad=True (--skip-bad-partitions)"
+    if isinstance(error, DataError):
+        own = error.source or name
+        return DataError(
+            error.message + hint,
+            source=own if own.startswith(name) else f"{name}: {own}",
+            row=error.row,
+            column=error.column,
+            value=error.value,
+        )
     # of files, in words of our own
-    ours = isinstance(error, DataError | OSError)
-    text = str(error) if ours else damaged(error)
+    text = str(error) if isinstance(error, OSError) else damaged(error)
     where = "" if text.startswith(name) else f"{name}: "
-    return DataError(f"{where}{text}. To leave such partitions out: skip_bad=True "
-                     "(--skip-bad-partitions)")  # fmt: skip
+    return DataError(f"{where}{text}{hint}")
 
 
 def rows_in(data: object) -> Any:

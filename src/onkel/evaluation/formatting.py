@@ -62,15 +62,6 @@ def clock(seconds: int) -> str:
     return f"{seconds} s" if seconds < 60 else f"{seconds // 60} min {seconds % 60:02d} s"
 
 
-def count(number: int, what: str) -> str:
-    """A number of things; with an "s" unless there is one.
-
-    >>> count(1, "run"), count(20_000, "row")
-    ('1 run', '20,000 rows')
-    """
-    return f"{number:,} {what}" + ("" if number == 1 else "s")
-
-
 def listed(values: Sequence[object], most: int = 20) -> str:
     """The first of some values, separated by commas; with their number where not all are shown.
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from onkel.columns.failures import count
 from onkel.evaluation.curves import COLOURS, new_axes
 from onkel.metrics import Metric
 
@@ -34,7 +35,7 @@ def windows_picture(
     so_far = np.cumsum(lengths * loss) / np.cumsum(lengths)
     place = list(details["baselines"]).index(details["baseline"])
     baseline = np.array(windows["baselines"][place])
-    width = f"{windows['width']:,} rows"
+    width = f"{count(windows['width'], 'row')}"
     # a line of one point is nothing to see
     point = "o" if len(rows) == 1 else ""
     axes.plot(rows, _finished(metric, baseline), color=_GREY, linewidth=1.2, linestyle=":",
@@ -69,7 +70,7 @@ def importance_picture(names: Sequence[str], shares: Sequence[float]) -> Figure:
     labels = _cut([str(names[i]) for i in order], 28)
     values = 100 * np.asarray(shares)[order]
     if len(rest):
-        labels.append(f"{len(rest):,} other columns")
+        labels.append(count(len(rest), "other column"))
         values = np.append(values, 100 * np.asarray(shares)[rest].sum())
     figure, axes = new_axes((8.0, 0.7 + 0.27 * len(labels)))
     bars = axes.barh(range(len(labels)), values, color=_BLUE, height=0.65)

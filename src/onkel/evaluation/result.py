@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from onkel.columns.failures import count
 from onkel.evaluation.formatting import bytes_text, duration, short
 from onkel.metrics import Metric, metrics_of
 from onkel.persistence.atomic import atomic_file
@@ -86,8 +87,8 @@ class PrequentialResult:
 
     def __repr__(self) -> str:
         value = self.metric.format(self.value) if self.curve else "-"
-        rows = self.n_rows if self.curve else 0
-        return f"<PrequentialResult of {self.name}: {self.metric.title} {value}, {rows:,} rows>"
+        rows = count(self.n_rows if self.curve else 0, "row")
+        return f"<PrequentialResult of {self.name}: {self.metric.title} {value}, {rows}>"
 
     def _repr_html_(self) -> str:
         if not self.curve:

@@ -110,6 +110,8 @@ def verdict(name: str, task: str, details: dict[str, Any], loss: float) -> str |
 
 
 _CHANGED = 0.1
+_MOVES = 0.005
+"""A column of a smaller share, which rounds to 0 %, does not move predictions."""
 
 
 def tiles(run: PrequentialResult) -> list[tuple[str, str]]:
@@ -147,7 +149,11 @@ def sentences(
         rows = ", ".join(f"{row:,}" for row in alarms[-8:])
         found.append(f"The errors became larger: the alarm rang after row {rows}.")
     best = sorted(columns, key=lambda c: -c.get("importance", 0.0))[:3]
-    names = [f"{c['name']} ({100 * c['importance']:.0f} %)" for c in best if c.get("importance")]
+    names = [
+        f"{c['name']} ({100 * c['importance']:.0f} %)"
+        for c in best
+        if c.get("importance", 0.0) >= _MOVES
+    ]
     if names and len(columns) > 1:
         found.append(f"What moves the predictions most: {', '.join(names)}.")
     return [sentence for sentence in found if sentence]

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from onkel.annotations import Matrix
+from onkel.columns.failures import count
 from onkel.errors import DivergenceError
 from onkel.evaluation.processes import in_processes
 from onkel.streams import Block
@@ -175,7 +176,8 @@ def tune(
     processes of one thread each. ValueError for fewer than 4 rows.
     """
     if len(y) < 4:
-        raise ValueError(f"{len(y)} rows are too few to search on some and measure on the others")
+        rows = count(len(y), "row")
+        raise ValueError(f"{rows}: too few to search on some and measure on the others")
     part = part_for_search(len(y), share)
     others = np.setdiff1d(np.arange(len(y)), part)
 

@@ -12,7 +12,7 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import validate_data
 
 from onkel.annotations import ArrayLike, Matrix, MatrixLike
-from onkel.columns.failures import shorten
+from onkel.columns.failures import count, shorten
 from onkel.columns.notation import is_missing
 from onkel.errors import DataError
 from onkel.model.warmup import LARGEST_WEIGHT
@@ -119,7 +119,7 @@ def _first_bad_cell(X: MatrixLike) -> DataError | None:
         if not isinstance(row, Collection) or isinstance(row, str):
             return None
         if len(row) != len(rows[0]):
-            message = f"{len(row)} values where the first row has {len(rows[0])}"
+            message = f"{count(len(row), 'value')} where the first row has {len(rows[0])}"
             return DataError(message, row=i)
         for j, cell in enumerate(row):
             error = cell_error(cell)
@@ -285,7 +285,7 @@ def group_keys(groups: ArrayLike | None) -> list[Hashable]:
 def check_keys(keys: list[Hashable], n: int) -> DataError | None:
     """The error of the first invalid key, of n."""
     if len(keys) != n:
-        raise ValueError(f"X has {n} rows and groups has {len(keys)}; they must agree")
+        raise ValueError(f"X has {count(n, 'row')} and groups has {len(keys)}; they must agree")
     for row, key in enumerate(keys):
         if not isinstance(key, str | int | float) or (
             isinstance(key, float) and not math.isfinite(key)

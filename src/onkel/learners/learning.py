@@ -13,6 +13,7 @@ from typing import Any, ClassVar, NamedTuple, Protocol
 import numpy as np
 
 from onkel.annotations import ArrayLike, Matrix, MatrixLike
+from onkel.columns.failures import count
 from onkel.errors import DataError
 from onkel.learners.checking import check_keys, check_rows, first_error, group_keys, weights
 from onkel.model.contract import FEW_AT_ONCE
@@ -131,7 +132,8 @@ def _checked(
         y, error = targets
         X, row_error = check_rows(learner, X, reset)
         if row_error is None and X.shape[0] != len(y):
-            raise ValueError(f"X has {X.shape[0]} rows and y has {len(y)}; they must agree")
+            rows = count(X.shape[0], "row")
+            raise ValueError(f"X has {rows} and y has {len(y)}; they must agree")
         if sample_weight is None:
             weight, weight_error = np.ones(len(y)), None
         else:

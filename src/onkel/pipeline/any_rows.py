@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.exceptions import NotFittedError
 
+from onkel.columns.failures import count
 from onkel.errors import DataError, NoRowsError
 from onkel.model.transaction import locked
 from onkel.pipeline.rows import is_array, left_out, open_to_learn, open_to_predict
@@ -167,5 +168,7 @@ def _unnamed(estimator: Any, source: str | None = None) -> DataError:
         return _NotFittedError("the model has learned no rows yet", source=source)
     d = estimator.n_features_in_
     return DataError(
-        f"the model learned {d} features without names; give an array of {d} columns", source=source
+        f"the model learned {count(d, 'feature')} without names; give an array of "
+        f"{count(d, 'column')}",
+        source=source,
     )

@@ -12,7 +12,7 @@ import numpy as np
 
 from onkel import persistence
 from onkel.annotations import Row
-from onkel.columns.failures import shorten
+from onkel.columns.failures import count, shorten
 from onkel.errors import DataError
 from onkel.fields import Fields, State, Whole
 from onkel.learners.checking import by_group
@@ -355,7 +355,7 @@ class LateLabels(Stateful):
         return x, group
 
     def __repr__(self) -> str:
-        return f"<LateLabels: {self.n_waiting:,} rows wait; {self.model!r}>"
+        return f"<LateLabels: {count(self.n_waiting, 'row')} waiting; {self.model!r}>"
 
 
 def _known(x: Any, model: StreamModel) -> Any:

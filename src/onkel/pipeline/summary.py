@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from onkel.columns.column import CODE, EXACT, GAP, WORDS
+from onkel.columns.failures import count
 from onkel.columns.layout import Layout
 from onkel.columns.words import MOST_WORDS
 from onkel.fields import State, nbytes
@@ -70,7 +71,7 @@ def _became(layout: Layout, k: int) -> str:
         if own.values:
             parts.append("1 category" if len(own.values) == 1 else f"{len(own.values)} categories")
         if own.hashes and not layout.statistics:
-            parts.append(f"{own.n_hash} features that other values share")
+            parts.append(f"{count(own.n_hash, 'feature')} that other values share")
         if layout.get(k, CODE) >= 0:
             parts.append("the target's mean" + (", values hashed" if own.hashes else ""))
         if k in layout.words:

@@ -63,7 +63,7 @@ class Batches:
             if self._ends:
                 raise FullError("the service is ending")
             if self.n_waiting and self.n_waiting + len(events) > self._most_waiting:
-                raise FullError(f"{self.n_waiting:,} events wait already; come again later")
+                raise FullError(f"events that wait already: {self.n_waiting:,}; come again later")
             self.n_waiting += len(events)
             self._waiting.append(_Request(key, events, token, time.monotonic()))
             self._wake.notify()

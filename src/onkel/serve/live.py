@@ -10,7 +10,7 @@ from typing import Any, ClassVar, NamedTuple
 
 from onkel import persistence
 from onkel.annotations import Row
-from onkel.columns.failures import shorten
+from onkel.columns.failures import count, shorten
 from onkel.errors import DataError, ModelFileError
 from onkel.fields import Field, Fields, Named, State, Whole
 from onkel.numerics.signals import signals_wait
@@ -284,7 +284,7 @@ class LiveModel(Stateful):
         """
         if self.model.n_rows == 0:
             if n := self.late.n_waiting:
-                self.say(f"not saved: no label has come; {n:,} rows wait")
+                self.say(f"not saved: no label has come; {count(n, 'row')} waiting")
             return
         self.write(path)
 

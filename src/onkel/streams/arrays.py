@@ -10,6 +10,7 @@ import numpy as np
 
 from onkel.annotations import DTypeLike
 from onkel.columns.encoding import Encoder
+from onkel.columns.failures import count
 from onkel.columns.notation import is_missing
 from onkel.errors import DataError, NoRowsError
 from onkel.numerics.arrays import as_values, unmasked
@@ -49,7 +50,8 @@ class ArraySource(Source):
         self.encoder: Encoder = Encoder(n_vector=d) if encoder is None else encoder
         if self.encoder.n_features != d:
             wanted = self.encoder.n_features
-            raise DataError(f"has {d} columns where the model has {wanted}", source=self.name)
+            text = f"has {count(d, 'column')} where the model has {wanted}"
+            raise DataError(text, source=self.name)
 
     def pieces(self, skip: int, dtype: DTypeLike) -> Iterator[Block]:
         n, d = self.X.shape

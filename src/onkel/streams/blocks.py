@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from onkel.annotations import ArrayLike, Matrix
+from onkel.columns.failures import count
 from onkel.errors import DataError
 from onkel.numerics.arrays import with_zero_columns
 
@@ -169,9 +170,8 @@ def beside(
         end = start + block.n_rows
         for name, values in given.items():
             if len(values) < end:
-                raise DataError(
-                    f"{name} has {len(values)} values; every row needs one", row=len(values)
-                )
+                there = count(len(values), "value")
+                raise DataError(f"{name} has {there}; every row needs one", row=len(values))
         rows: dict[str, Any] = {name: values[start:end] for name, values in given.items()}
         yield block._replace(**rows)
         start = end

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv as pacsv
 
-from onkel.columns.failures import first_failure, misfit, shorten
+from onkel.columns.failures import count, first_failure, misfit, shorten
 from onkel.columns.notation import GAPS, numbers_of
 from onkel.columns.values import one_batch, parsed_times, texts
 from onkel.errors import DataError
@@ -175,7 +175,8 @@ def _bad_row(row: pacsv.InvalidRow, chunk: Chunk, names: list[str]) -> DataError
     index = row.number - 1
     text = f": {shorten(row.text)}" if row.text else ""
     return DataError(
-        f"{line_of(chunk, index)}{row.actual_columns} fields where {len(names)} are expected{text}",
+        f"{line_of(chunk, index)}{count(row.actual_columns, 'field')} where {len(names)} "
+        f"{'is' if len(names) == 1 else 'are'} expected{text}",
         row=index,
         value=row.text,
     )

@@ -14,7 +14,7 @@ import numpy as np
 from onkel.annotations import DTypeLike
 from onkel.columns.column import Column, Given
 from onkel.columns.encoding import Encoder
-from onkel.columns.failures import moved, shorten
+from onkel.columns.failures import count, moved, shorten
 from onkel.columns.notation import is_missing, text_of
 from onkel.columns.screening import by_values, without_counts
 from onkel.errors import DataError, NoRowsError
@@ -264,7 +264,7 @@ class _Vectors:
             vector = np.empty(0)
         if len(vector) != self.width:
             raise DataError(
-                f"a vector of {self.width} numbers is expected, got {shorten(x)}",
+                f"a vector of {count(self.width, 'number')} is expected, got {shorten(x)}",
                 source=self.source,
                 row=row,
                 value=x,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from onkel.columns.column import Column
 from onkel.columns.encoding import FIRST_ROWS, Encoder
-from onkel.columns.failures import missing_column
+from onkel.columns.failures import count, missing_column
 from onkel.columns.screening import (
     column_of,
     if_constant,
@@ -121,8 +121,8 @@ class Schema:
             return self._new(first, announced, target, source), target
         if encoder.n_vector is not None:
             raise DataError(
-                f"the model was learned from vectors of {encoder.n_vector} unnamed features; "
-                "give an array, not a table",
+                f"the model was learned from vectors of "
+                f"{count(encoder.n_vector, 'unnamed feature')}; give an array, not a table",
                 source=source,
             )
         for column in encoder.columns:

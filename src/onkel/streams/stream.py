@@ -10,6 +10,7 @@ import numpy as np
 
 from onkel.annotations import Matrix
 from onkel.columns.encoding import Encoder
+from onkel.columns.failures import count
 from onkel.errors import DataError
 from onkel.streams.blocks import Block, reblock, rows_of, shuffled, skip
 from onkel.streams.missing import clean
@@ -215,8 +216,8 @@ class Stream:
                 yield rows_of(piece, slice(skipped, None)) if skipped else piece
         if left:
             raise DataError(
-                f"has {seen.n_rows} rows, and {self.skip_rows} were read before; give the source "
-                "of that run, or begin anew",
+                f"has {count(seen.n_rows, 'row')}, and {self.skip_rows} were read before; give the "
+                "source of that run, or begin anew",
                 source=self.source,
             )
 
@@ -258,5 +259,5 @@ class Stream:
         return read * (self._given - self.skip_rows) / self._come
 
     def __repr__(self) -> str:
-        rows = "unknown number of" if self.n_rows is None else self.n_rows
-        return f"<Stream of {rows} rows, {self.n_features} features, from {self.source}>"
+        rows = "an unknown number of rows" if self.n_rows is None else count(self.n_rows, "row")
+        return f"<Stream of {rows}, {count(self.n_features, 'feature')}, from {self.source}>"

@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from onkel.annotations import DTypeLike
 from onkel.columns.arrow import FAILURES, as_floats, check_names, check_texts
-from onkel.columns.failures import damaged, words_of
+from onkel.columns.failures import count, damaged, words_of
 from onkel.errors import DataError
 from onkel.streams.blocks import Block
 from onkel.streams.files import FileRef
@@ -175,7 +175,8 @@ class FrameSource(TableSource):
         # A query can be run again.
         self.once: bool = self.n_rows is None and not isinstance(data, Query)
         if labels is not None and len(labels) != self.n_rows:
-            raise DataError(f"X has {self.n_rows} rows and y has {len(labels)}", source=self.name)
+            rows = count(self.n_rows or 0, "row")
+            raise DataError(f"X has {rows} and y has {len(labels)}", source=self.name)
         super().__init__(schema)
 
     def _read(self) -> Iterator[Batch]:

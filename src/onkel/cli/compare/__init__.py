@@ -15,7 +15,7 @@ def compare(options: CompareOptions) -> None:
     A linear learner is always compared, to show what a kernel gains. A star marks the best learner
     and those not significantly worse. Ctrl-C keeps finished runs.
 
-    Example: onkel compare flights.csv --target delayed -a okl,fogd:n_components=100 --runs 5
+    Example: onkel compare flights.csv --target delayed -a okl,fogd --runs 5
     """
     from onkel.cli.compare.job import CompareJob
 

@@ -16,12 +16,13 @@ from onkel.cli.compare.options import CompareOptions
 from onkel.cli.console import complain, note, print_json, stderr, stdout
 from onkel.cli.outputs import check_outputs, check_report
 from onkel.cli.signals import Interrupted, Interrupts
-from onkel.cli.tables import comparison_table
+from onkel.cli.tables import show_comparison
+from onkel.columns.failures import count
 from onkel.evaluation.comparison.contest import Contest, permuted, read_all
 from onkel.evaluation.comparison.entries import Entry, entry, named, names_a_class, split_names
 from onkel.evaluation.comparison.table import as_records, comparison, write_table
 from onkel.evaluation.curves import plot
-from onkel.evaluation.formatting import count, duration
+from onkel.evaluation.formatting import duration
 from onkel.evaluation.processes import jobs_for
 from onkel.evaluation.report import write_html
 from onkel.learners.factory import close, make_estimator
@@ -140,7 +141,7 @@ class CompareJob:
             )
             return
         if options.table == "text":
-            stdout().print(comparison_table(table))
+            show_comparison(table, stdout())
         else:
             typer.echo(write_table(table, options.table), nl=False)
         note(table.note)

@@ -24,7 +24,7 @@ Rivals = Annotated[
     list[str] | None,
     of_model(
         "A learner of another library that has partial_fit, or one of River's: "
-        "sklearn.linear_model:SGDClassifier:alpha=0.001. Repeatable.",
+        "sklearn.linear_model:Perceptron, or with settings NAME:alpha=0.001. Repeatable.",
         "--rival",
         metavar="MODULE:CLASS",
     ),

@@ -13,7 +13,7 @@ def learn(options: LearnOptions) -> None:
     """Learn a stream in one pass: each row is predicted, scored, and then learned.
 
     A run that a bad row or a signal ends early replaces no model and no report that exists: it
-    writes NAME.partial beside it.
+    writes NAME.partial.EXT beside it.
 
     Example: onkel learn flights.csv --target delayed --save flights.onkel
     """

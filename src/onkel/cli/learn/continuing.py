@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from onkel.cli.arguments import contradictions, names_in
 from onkel.cli.console import complain_unwritten, note
 from onkel.cli.learn.options import LearnOptions
+from onkel.columns.failures import count
 from onkel.errors import ModelFileError
 from onkel.evaluation.run import PrequentialRun
 from onkel.persistence import load_with_info, save
@@ -67,7 +68,7 @@ class Checkpoint:
                     f"{name}={value!r}; give the same settings, or start over with --overwrite"
                 )
         self._rows = model.n_rows
-        note(f"resuming {self.path} after {model.n_rows:,} rows")
+        note(f"resuming {self.path} after {count(model.n_rows, 'row')}")
         return model, info
 
     def save(self, model: StreamModel, run: PrequentialRun, stream: Stream) -> None:
@@ -86,11 +87,11 @@ class Checkpoint:
         try:
             save(model, self.path, info=info)
         except OSError as error:
-            complain_unwritten(f"the checkpoint after {model.n_rows:,} rows", error)
+            complain_unwritten(f"the checkpoint after {count(model.n_rows, 'row')}", error)
             self.failed = True
             return
         if self.failed:
-            note(f"the checkpoint after {model.n_rows:,} rows was written")
+            note(f"the checkpoint after {count(model.n_rows, 'row')} was written")
         self.failed = False
 
 

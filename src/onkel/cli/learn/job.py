@@ -13,12 +13,13 @@ from onkel.cli.arguments import choose_task, learner_settings, names_in, share
 from onkel.cli.console import complain, note, stderr
 from onkel.cli.learn.continuing import Checkpoint, continued, load_with_columns
 from onkel.cli.learn.options import LearnOptions, parse_delay
-from onkel.cli.learn.outcome import Outcome, with_line
+from onkel.cli.learn.outcome import Outcome
+from onkel.cli.locating import located
 from onkel.cli.outputs import Untouched, check_outputs, check_report
 from onkel.cli.signals import Interrupted, Interrupts
 from onkel.cli.tables import columns_table
+from onkel.columns.failures import count
 from onkel.errors import DataError
-from onkel.evaluation.formatting import count
 from onkel.evaluation.prequential import take
 from onkel.evaluation.progress import RunProgress
 from onkel.evaluation.run import PrequentialRun
@@ -88,7 +89,7 @@ class LearnJob:
                     return interrupts.interrupted.status
                 if not _is_label(error, self.options.target):
                     raise
-                complain(f"{error}; {_LABEL}")
+                complain(f"{located(error)}; {_LABEL}")
                 return _BAD_INPUT
 
     def _run(self, interrupts: Interrupts) -> int:
@@ -108,7 +109,7 @@ class LearnJob:
         except DataError as error:
             if interrupts.interrupted is not None:
                 raise
-            complain(self._located(error, stream))
+            complain(self._located(error, stream, learning=False))
             return _BAD_INPUT
         model = self.model or self._begin(stream, first)
         run = self._new_run(model, began)
@@ -138,7 +139,7 @@ class LearnJob:
         model, info = self.base
         own = {name: model.settings[name] for name in _OF_MODEL if name in model.settings}
         model.settings = {**self.kept, "task": model.task, **own}
-        note(f"continuing {self.options.base} after {model.n_rows:,} rows")
+        note(f"continuing {self.options.base} after {count(model.n_rows, 'row')}")
         if "run" not in info:
             note("its score was not saved: the score counts the rows from here on")
         return model, {name: info[name] for name in ("run",) if name in info}
@@ -224,24 +225,28 @@ class LearnJob:
         interrupts: Interrupts,
     ) -> int:
         """Learn to the end, to a bad row or to a signal; returns the exit status."""
+        learning = False
         try:
             with ExitStack() as stack:
                 run.progress = stack.enter_context(self._progress(stream))
                 for block in blocks:
                     with interrupts.held():
+                        learning = True
                         run.step(block)
+                        learning = False
                         self.checkpoint.save(model, run, stream)
+                learning = True
                 if interrupts.interrupted is None:
                     self._end(model, run, stream, interrupts)
         except Interrupted:
             pass  # handled below
         except DataError as error:
             if interrupts.interrupted is None:
-                complain(self._located(error, stream))
+                complain(self._located(error, stream, learning))
                 return _BAD_INPUT
         if interrupts.interrupted is None:
             return 0
-        complain(f"{interrupts.interrupted.word} after {model.n_rows:,} rows")
+        complain(f"{interrupts.interrupted.word} after {count(model.n_rows, 'row')}")
         return interrupts.interrupted.status
 
     def _end(
@@ -261,10 +266,16 @@ class LearnJob:
                 self.checkpoint.save_now(model, run, stream)
             model.consolidate()
 
-    def _located(self, error: DataError, stream: Stream) -> str:
-        """The error with its line, unless rows come in another order or are left out."""
-        moved = self.options.shuffle or self.options.missing == "skip"
-        text = str(error) if moved else with_line(error, stream)
+    def _located(self, error: DataError, stream: Stream, learning: bool) -> str:
+        """The error with its line.
+
+        Rows are read in their order; ``learning`` may follow a shuffle, and some may be left out.
+        """
+        options = self.options
+        if learning and (options.shuffle or options.missing == "skip" or stream.n_unlabelled):
+            text = located(error, counted="counted from 1 as they are learned")
+        else:
+            text = located(error, options.sources)
         return f"{text}; {_LABEL}" if _is_label(error, stream.encoder.target) else text
 
     def _progress(self, stream: Stream) -> RunProgress:

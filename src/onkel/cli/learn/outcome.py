@@ -1,8 +1,7 @@
-"""How ``onkel learn`` ends: the files it writes, the result it shows, the errors it locates."""
+"""How ``onkel learn`` ends: the files it writes, and the result it shows."""
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,12 +12,10 @@ from onkel.cli.learn.continuing import Checkpoint
 from onkel.cli.learn.options import LearnOptions
 from onkel.cli.outputs import Untouched, beside
 from onkel.cli.tables import say_of_bad_values
-from onkel.errors import DataError
-from onkel.evaluation.formatting import count
+from onkel.columns.failures import count
 from onkel.evaluation.result import PrequentialResult
 from onkel.evaluation.run import PrequentialRun
 from onkel.evaluation.run_summary import one_class, verdict
-from onkel.learners.checking import cell_error
 from onkel.persistence import save
 from onkel.pipeline import StreamModel
 
@@ -186,7 +183,8 @@ def _say_of_rows(stream: Stream, limit: int | None) -> None:
 
     Rows are read some thousand at once, also beyond a ``limit``.
     """
-    read = f" among the {stream.n_read:,} rows read" if limit and stream.n_read > limit else ""
+    beyond = limit and stream.n_read > limit
+    read = f" among the {count(stream.n_read, 'row')} read" if beyond else ""
     if stream.n_unlabelled:
         note(f"skipped, as the target is missing: {count(stream.n_unlabelled, 'row')}{read}")
     say_of_bad_values(stream, read)
@@ -204,35 +202,3 @@ def _say_of_weights(model: StreamModel, weights: Any) -> None:
         if never:
             names = ", ".join(never)
             note(f"warning: class_weight has weights for classes that never came: {names}")
-
-
-def with_line(error: DataError, stream: Stream) -> str:
-    """The error, with the line of its row if the source is one plain CSV file.
-
-    ``row`` does not count rows that the stream left out: then no line is given.
-    """
-    text = str(error)
-    path = Path(str(error.source or ""))
-    plain = path.suffix.lower() in (".csv", ".tsv") and path.is_file()
-    if error.row is None or not plain or "line " in error.message or stream.n_unlabelled:
-        return text
-    line = _line_of(path, error.row)
-    return text if line is None else text.replace(f"row {error.row}", f"line {line}", 1)
-
-
-def _line_of(path: Path, row: int) -> int | None:
-    """The line on which row ``row`` (from 0) begins; None if it is unknown."""
-    try:
-        with path.open(newline="", encoding="utf-8-sig") as file:
-            reader = csv.reader(file)
-            header = next((record for record in reader if record), [])
-            if header and all(cell_error(cell) is None for cell in header):
-                return None  # no header: the row's number will do
-            before, left = reader.line_num, row
-            for record in reader:
-                if record and not left:
-                    return before + 1
-                before, left = reader.line_num, left - bool(record)
-    except (OSError, UnicodeDecodeError, csv.Error):
-        return None
-    return None

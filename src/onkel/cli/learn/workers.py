@@ -14,6 +14,7 @@ from onkel.cli.learn.options import LearnOptions
 from onkel.cli.outputs import check_outputs
 from onkel.cli.signals import Interrupted, Interrupts
 from onkel.cli.tables import facts_table
+from onkel.columns.failures import count
 from onkel.errors import DataError
 from onkel.streams.files import is_pipe
 
@@ -111,7 +112,7 @@ def _client(options: LearnOptions) -> Iterator[Any]:
     with found as client:
         try:
             workers = len(client.scheduler_info(n_workers=-1)["workers"])
-            note(f"{workers} workers; dashboard: {client.dashboard_link}")
+            note(f"{count(workers, 'worker')}; dashboard: {client.dashboard_link}")
             yield client
         finally:
             if options.scheduler is None:
@@ -132,7 +133,8 @@ def _progress(options: LearnOptions) -> Iterator[Any]:
             nonlocal done, rows
             done += report.name != "sample"
             rows += report.n_rows
-            bar.update(task, description=f"{done} partitions, {rows:,} rows learned")
+            so_far = f"{count(done, 'partition')}, {count(rows, 'row')} learned"
+            bar.update(task, description=so_far)
             if options.verbose:
                 bar.console.print(_line(report), markup=False, soft_wrap=True)
 
@@ -144,7 +146,7 @@ def _line(report: PartReport) -> str:
     if report.failure is not None:
         return f"{report.name}: left out"
     scores = ", ".join(_scores(report.metrics)) or "no rows beyond the sample"
-    return f"{report.name}: {report.n_rows:,} rows, {scores}, {report.seconds:.1f} s"
+    return f"{report.name}: {count(report.n_rows, 'row')}, {scores}, {report.seconds:.1f} s"
 
 
 def _scores(metrics: dict[str, float]) -> list[str]:
@@ -162,7 +164,7 @@ def _show(options: LearnOptions, learned: Learned, algorithm: str) -> None:
     learning = ", ".join(f"{name} {seconds[name]:.1f} s" for name in ("sample", "parts", "merge"))
     rows = [
         ("algorithm", f"{algorithm} ({learned.model.task})"),
-        ("rows", f"{learned.n_rows:,} in {len(learned.reports) - 1} partitions"),
+        ("rows", f"{learned.n_rows:,} in {count(len(learned.reports) - 1, 'partition')}"),
         ("score", f"{', '.join(_scores(learned.metrics))}   (before learning, by partition)"),
         ("workers", learning),
         ("in all", f"{seconds['in all']:.1f} s"),

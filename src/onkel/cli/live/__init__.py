@@ -25,7 +25,7 @@ def live(options: LiveOptions) -> None:
     A line {"id": 7, "size": 3.5} is answered at once; the line {"id": 7, "y": 12.0} is its label.
     A row does not wait for labels that take long, as when the learner searches.
 
-    Example: orders | onkel live prices.onkel --task regression --target price | shop
+    Example: orders | onkel live prices.onkel --task regression -t price | shop
     """
     if os.name != "posix":
         raise ValueError("onkel live needs pipes and signals as POSIX has them")

@@ -12,6 +12,7 @@ from onkel.cli.live.metrics import Metrics
 from onkel.cli.live.opening import open_durable
 from onkel.cli.live.options import LiveOptions
 from onkel.cli.signals import Interrupted, Interrupts
+from onkel.columns.failures import count
 from onkel.serve.saving import SaveClock
 
 if TYPE_CHECKING:
@@ -79,7 +80,7 @@ class _Standing:
             except Interrupted as signal:
                 saved = self._save(_LAST_PATIENCE)
                 rows = self._model.live.model.n_rows
-                say_line(f"{signal.word}: {rows:,} rows learned")
+                say_line(f"{signal.word}: {count(rows, 'row')} learned")
                 if self._metrics.are_wanted:
                     self._metrics.print(self._model.live.report())
                 return signal.status if saved else 1

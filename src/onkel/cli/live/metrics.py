@@ -8,6 +8,7 @@ from typing import Any
 
 from onkel.cli.console import as_json, say_line
 from onkel.cli.live.options import LiveOptions
+from onkel.columns.failures import count
 
 
 class Metrics:
@@ -54,10 +55,10 @@ def text_of(report: dict[str, Any]) -> str:
         coverage = values.get("coverage")
         return ", ".join(known + ([] if coverage is None else [f"coverage {coverage:.1%}"]))
 
-    parts = [f"{report['rows']:,} rows", f"{report['labels']:,} labels"]
+    parts = [count(report["rows"], "row"), count(report["labels"], "label")]
     parts += [f"{report['waiting']:,} waiting"]
     # at a broker none is behind
-    parts += [f"{report['behind']:,} labels behind"] if report.get("behind") else []
+    parts += [count(report["behind"], "label") + " behind"] if report.get("behind") else []
     if report["score"]:
         parts += [shown(report["score"])]
     if report["recent"]:
@@ -65,7 +66,8 @@ def text_of(report: dict[str, Any]) -> str:
     if report["skill"] is not None:
         parts += [f"skill {report['skill']:.3f}"]
     if report["alarms"]:
-        parts += [f"{len(report['alarms'])} alarms, the last at row {report['alarms'][-1]:,}"]
+        alarms = report["alarms"]
+        parts += [f"{count(len(alarms), 'alarm')}, the last at row {alarms[-1]:,}"]
     counts = ("unknown", "doubled", "late", "refused")
     parts += [f"{report[name]:,} {name}" for name in counts if report[name]]
     return "; ".join(parts)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from onkel.cli.arguments import contradictions, learner_settings, names_in
 from onkel.cli.console import say_line
 from onkel.cli.live.options import EventOptions
+from onkel.columns.failures import count
 
 if TYPE_CHECKING:
     from onkel.serve import LiveModel
@@ -66,7 +67,7 @@ def open_durable(
     try:
         again = (recover or _recover)(durable)
         if again:
-            say_line(f"{again:,} events of {folder} were taken again")
+            say_line(f"taken again from {folder}: {count(again, 'event')}")
         if not made:
             _say_of(options, durable.live)
     except BaseException:
@@ -81,7 +82,10 @@ def _recover(durable: DurableModel) -> int:
 
 def _say_of(options: EventOptions, found: LiveModel) -> None:
     rows, waiting = found.model.n_rows, found.late.n_waiting
-    say_line(f"continuing {options.model} after {rows:,} rows; {waiting:,} wait for labels")
+    say_line(
+        f"continuing {options.model} after {count(rows, 'row')}; "
+        f"{waiting:,} {'waits for its label' if waiting == 1 else 'wait for labels'}"
+    )
 
 
 def new_model(options: EventOptions, **how: Any) -> Any:

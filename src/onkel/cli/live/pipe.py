@@ -18,6 +18,7 @@ from onkel.cli.live.metrics import Metrics
 from onkel.cli.live.options import LiveOptions
 from onkel.cli.live.rows_first import RowsFirst
 from onkel.cli.signals import Interrupts
+from onkel.columns.failures import count
 from onkel.errors import JournalError
 from onkel.serve import notation
 from onkel.serve.background import BackgroundSave
@@ -84,7 +85,7 @@ class Pipe:
         self._flush()
         saved = self._save()
         if signal is not None:
-            say_line(f"{signal.word}: {self._model.model.n_rows:,} rows learned")
+            say_line(f"{signal.word}: {count(self._model.model.n_rows, 'row')} learned")
             if self._rest:
                 say_line("the last line had not come to its end; it was neither answered nor "
                          "learned")  # fmt: skip

@@ -15,6 +15,7 @@ from onkel.cli.arguments import command
 from onkel.cli.console import say_line
 from onkel.cli.live.opening import how_of, new_model, open_durable, refuse_others
 from onkel.cli.serve.options import ServeOptions
+from onkel.columns.failures import count
 from onkel.numerics.threads import keep_one_blas_thread
 
 if TYPE_CHECKING:
@@ -155,7 +156,7 @@ def _replica(options: ServeOptions, how: dict[str, Any]) -> Any:
     models = Replica(options.model, how_of(options) | how)
     live = models.names(None)
     refuse_others(options, live.model)
-    say_line(f"following {options.model}, now of {live.model.n_rows:,} rows")
+    say_line(f"following {options.model}, now of {count(live.model.n_rows, 'row')}")
     return models
 
 
@@ -179,8 +180,9 @@ def _keyed(options: ServeOptions, how: dict[str, Any]) -> Any:
         save_every=options.save_every, save_seconds=options.save_seconds,
     )  # fmt: skip
     if again := models.recover():
-        say_line(f"{again:,} events of {journal.folder} were taken again")
-    say_line(f"{len(models.keys()):,} models in {path}; a new key begins with {options.model}")
+        say_line(f"taken again from {journal.folder}: {count(again, 'event')}")
+    there = count(len(models.keys()), "model")
+    say_line(f"{there} in {path}; a new key begins with {options.model}")
     return models
 
 

@@ -109,7 +109,10 @@ class Contest:
                             run.warm_up(block)
                         run.step(block)
         except DataError as error:
-            raise DataError(f"{entry.name}: {error}") from error
+            where = entry.name if error.source is None else f"{entry.name}: {error.source}"
+            raise DataError(
+                error.message, source=where, row=error.row, column=error.column, value=error.value
+            ) from error
         return run.result(), model
 
     def _make_room(self, learner: Any, width: int) -> None:

@@ -11,8 +11,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from onkel.columns.failures import count
 from onkel.evaluation.curves import by_name, sample_std
-from onkel.evaluation.formatting import bytes_text, count, duration, short
+from onkel.evaluation.formatting import bytes_text, duration, short
 from onkel.evaluation.result import PrequentialResult
 from onkel.evaluation.run_summary import one_class
 from onkel.metrics import Metric
