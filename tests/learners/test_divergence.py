@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from onkel import (
+    AdaGradClassifier,
     DataError,
     DivergenceError,
     ExplicitKernelClassifier,
@@ -86,17 +87,42 @@ def test_fit_refuses_the_whole():
     assert not hasattr(model, "model_")
 
 
-def test_rows_one_by_one():
-    model = ExplicitKernelRegressor(map="identity")
+@pytest.mark.parametrize(
+    "model",
+    [
+        ExplicitKernelRegressor(map="identity"),
+        FOGDRegressor(n_components=20, learning_rate=10.0, average=True, random_state=0),
+    ],
+)
+def test_rows_one_by_one(model):
+    before = []
 
     def learn_all():
         for i in range(len(X)):
             model.partial_fit(X[i : i + 1], Y[i : i + 1])
+            before[:] = [model.get_state()]
 
     with pytest.raises(DivergenceError, match="diverge"):
         learn_all()
     assert 0 < model.n_rows_ < len(X)
     assert np.isfinite(model.coef_).all()
+    assert same(model.get_state(), before[0])
+
+
+@pytest.mark.parametrize("n", [1, 3])
+def test_squares_of_gradients_that_are_not_finite_are_refused(n):
+    """They used to stay infinite: the weights moved no more, and no file could be read again."""
+    model, other = (AdaGradClassifier().partial_fit(X[:50], LABELS[:50] > 1) for _ in range(2))
+    rows, weight = X[50 : 50 + n].copy(), np.ones(n)
+    rows[-1] *= 1e9
+    weight[-1] = 1e12
+    y = ~model.predict(rows)
+    with pytest.raises(DivergenceError) as caught:
+        model.partial_fit(rows, y, sample_weight=weight)
+    assert caught.value.row == n - 1
+    if n > 1:
+        other.partial_fit(rows[:-1], y[:-1])
+    assert same(model.get_state(), other.get_state())
 
 
 def test_stream_model_stays_at_the_row_before():
