@@ -90,6 +90,23 @@ def test_squared_loss_has_a_dead_zone():
     assert loss_of("squared", 0.5, 1.0, epsilon=0.1)[1][0] == pytest.approx(0.5)
 
 
+@pytest.mark.parametrize(
+    ("name", "p", "y"),
+    [
+        ("hinge", 1.0, 1.0),
+        ("squared_hinge", -1.0, -1.0),
+        ("hinge", [0.5, 1.5, 0.0], 1),
+        ("squared", 0.75, 1.0),
+        ("epsilon_insensitive", 0.75, 1.0),
+        ("absolute", 1.0, 1.0),
+    ],
+)
+def test_a_row_at_the_edge_of_a_loss_does_not_move_f(name, p, y):
+    value, c = loss_of(name, p, y, epsilon=0.25)
+    assert value == 0.0
+    assert not c.any()
+
+
 def test_names():
     assert parse_loss("softmax", CLASSIFICATION) is Loss.LOGISTIC
     assert parse_loss("l1", REGRESSION) is Loss.ABSOLUTE

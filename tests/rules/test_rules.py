@@ -16,6 +16,7 @@ from onkel.rules import (
     Alma,
     DoublyStochastic,
     Gradient,
+    Norma,
     PassiveAggressive,
     Pegasos,
     Perceptron,
@@ -98,6 +99,58 @@ def test_losses_a_rule_takes():
     assert Alma().loss_name("logistic", "classification") == "hinge"
     with pytest.raises(ValueError, match="rule 'alma' is for classification only"):
         Alma().loss_name("squared", "regression")
+
+
+# ---- weights of rows -----------------------------------------------------------------------------
+
+# the step b of f ← a f + b c κ(x, ·), by the row's loss, q = κ(x, x) and weight
+STEPS = {
+    "gradient": (Gradient(0.3), lambda loss, q, v: 0.3 * v),
+    "pegasos": (Pegasos(0.5, project=False), lambda loss, q, v: v / (0.5 * 2)),
+    "norma": (Norma(0.4, 0.3), lambda loss, q, v: 0.3 * v),
+    "parts": (DoublyStochastic(0.3, n_parts=1), lambda loss, q, v: 0.3 * v),
+    # it has stepped once before
+    "alma": (Alma(), lambda loss, q, v: v * np.sqrt(2.0 / (2 * q))),
+    "pa": (PassiveAggressive(0.05, "PA"), lambda loss, q, v: loss / q),
+    "pa-1": (PassiveAggressive(0.05, "PA-I"), lambda loss, q, v: min(0.05 * v, loss / q)),
+    "pa-2": (PassiveAggressive(0.05, "PA-II"), lambda loss, q, v: loss / (q + 0.5 / (0.05 * v))),
+}
+
+
+@pytest.mark.parametrize("weight", [0.5, 1.0, 3.0, 100.0])
+@pytest.mark.parametrize("name", STEPS)
+def test_a_weight_changes_the_step_as_the_rule_says(name, weight):
+    rule, step = STEPS[name]
+    x, z = np.array([0.3, 0.1]), np.array([-0.2, 0.4])
+    model = ExplicitKernelClassifier(map=IdentityFeatures(False), rule=rule, dtype="float64")
+    model.partial_fit(x[None], [1], classes=[0, 1])
+    w = np.ravel(model.coef_)
+    model.partial_fit(z[None], [1], sample_weight=[weight])
+    decay = 0.5 if name == "pegasos" else 1.0
+    moved = decay * w + step(1.0 - w @ z, z @ z, weight) * z
+    # ALMA ends on the unit ball
+    moved /= max(1.0, np.linalg.norm(moved)) if name == "alma" else 1.0
+    np.testing.assert_allclose(np.ravel(model.coef_), moved, rtol=1e-12)
+
+
+@pytest.mark.parametrize("name", STEPS)
+def test_a_row_of_zeros_does_no_harm(name):
+    rule, x = STEPS[name][0], np.array([[0.3, 0.1]])
+    model = ExplicitKernelClassifier(map=IdentityFeatures(False), rule=rule, dtype="float64")
+    model.partial_fit(x, [1], classes=[0, 1])
+    w = model.coef_
+    model.partial_fit(0.0 * x, [0])
+    np.testing.assert_allclose(model.coef_, (0.5 if name == "pegasos" else 1.0) * w, rtol=1e-12)
+
+
+def test_adagrad_multiplies_a_gradient_by_the_weight():
+    X, weight = np.array([[0.3, 0.1], [-0.2, 0.4]]), np.array([2.0, 0.5])
+    model = ExplicitKernelClassifier(map=IdentityFeatures(False), rule=AdaGrad(), dtype="float64")
+    model.partial_fit(X, [1, 1], classes=[0, 1], sample_weight=weight)
+    gradients = -weight[:, None] * X
+    sums = np.cumsum(gradients**2, axis=0)
+    expected = -(0.1 * gradients / np.sqrt(sums)).sum(axis=0)
+    np.testing.assert_allclose(np.ravel(model.coef_), expected, rtol=1e-6)
 
 
 # ---- ALMA ----------------------------------------------------------------------------------------

@@ -78,8 +78,6 @@ class Alma(StepRule):
 
     @staticmethod
     def step(own: Any, mine: Any, t: float, weight: float, value: float, norm: float) -> Any:
-        if norm == 0.0:
-            return 1.0, 0.0
         b = weight * math.sqrt(2.0 / (mine[0] * norm))
         mine[0] += 1.0
         return 1.0, b

@@ -29,7 +29,7 @@ from onkel.rules.dispatch import judge, step
 from onkel.support.budget import N_PARAMETERS, Budget
 from onkel.support.model import MOST_ROWS, BudgetModel
 from onkel.support.projection.coordinates import new_coordinates, solve
-from onkel.support.slots import CHANGED, REMOVED, SIZE, Limits, Rows, Slots, place, score
+from onkel.support.slots import CHANGED, SIZE, Limits, Rows, Slots, place, score
 from onkel.support.stored_rows import SLOTS
 from onkel.support.update import direction_sums, onto_ball, scale_by
 
@@ -188,8 +188,6 @@ def _learn_row(t, size, rows, slots, basis, limits, context, scratch):
         if stores:
             _store(t, size, b, math.sqrt(delta2), rows, slots, basis, state, scratch)
             length = q
-        elif not margin:
-            slots.counts[REMOVED] += 1
         if limits.track:
             moved = 2.0 * b * a * cp + b * b * c2 * length
             state[SQUARED_NORM] = max(state[SQUARED_NORM] + moved, 0.0)
