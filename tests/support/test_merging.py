@@ -17,9 +17,15 @@ from onkel import (
     SupportKernelRegressor,
 )
 from onkel.budgets import Merging, RandomRemoval
-from onkel.kernels import KERNELS
-from onkel.rules import Pegasos
+from onkel.kernels import KERNELS, Gaussian
+from onkel.losses import Loss
+from onkel.rules import Gradient, Pegasos, ProjectedGradient
+from onkel.rules.base import SQUARED_NORM
+from onkel.support.budget import BIRTH, TARGET
 from onkel.support.merging.merge_rows import best_partner, degradation_table, merge_point
+from onkel.support.merging.merging_model import MergingModel
+from onkel.support.model import Space
+from onkel.support.slots import REMOVED
 
 H = np.linspace(0.0, 1.0, 4001)
 GAMMA = 0.5
@@ -199,6 +205,36 @@ def test_removal_at_random_is_pegasos_over_a_random_budget():
     assert np.abs(smallest.decision_function(X) - found).max() > 0.01
     with pytest.raises(ValueError, match="removal='oldest' is not one of 'smallest', 'random'"):
         BSGDRClassifier(removal="oldest").fit(X, y)
+
+
+def merging_model(budget, rule):
+    space = Space(Gaussian(), GAMMA, 256, 2, "float64")
+    return MergingModel(space, Merging(budget), rule, Loss.HINGE, 0.0, 1)
+
+
+def test_a_row_that_is_merged_at_once_gives_its_age_and_label():
+    model = merging_model(2, Gradient(0.5, alpha=1.0))
+    # the third row is nearest to the first, which has shrunk most
+    X, y = np.array([[0.0, 0.0], [3.0, 0.0], [0.1, 0.0]]), np.array([1.0, -1.0, 1.0])
+    model.learn(X, y, np.ones(3))
+    assert model.info[[TARGET, BIRTH], :2].tolist() == [[1.0, -1.0], [2.0, 1.0]]
+    assert 0.0 < model.support[0, 0] < 0.1
+
+
+@pytest.mark.compiled
+def test_the_norm_stays_that_of_f_over_many_merges():
+    rng = np.random.default_rng(0)
+    # B = 1: rows of opposite signs have no partner
+    for budget in (1, 3):
+        X, y = rng.standard_normal((2500, 2)), rng.choice([-1.0, 1.0], 2500)
+        model = merging_model(budget, ProjectedGradient(3.0, 0.5, "constant", alpha=0.1))
+        for t in range(0, 2500, 50):
+            model.learn(X[t : t + 50], y[t : t + 50], np.ones(50))
+            gram = Gaussian().gram(model.support, model.support, GAMMA)
+            norm = (model.coef @ gram @ model.coef.T).item()
+            assert model.state[SQUARED_NORM] == pytest.approx(norm, rel=1e-6, abs=1e-9)
+        # it was computed anew on the way
+        assert model.counts[REMOVED] > 1024
 
 
 def test_a_budget_of_one():

@@ -15,9 +15,11 @@ from onkel.kernels import Cauchy, Gaussian, Linear, Polynomial
 from onkel.losses import Loss
 from onkel.rules import base as places
 from onkel.rules.base import RADIUS
+from onkel.support.budget import BIRTH
 from onkel.support.exchange import exchange_model
 from onkel.support.exchange.inverse import look_ahead
 from onkel.support.model import Space
+from onkel.support.projection.coordinates import solve
 
 _spec = importlib.util.spec_from_file_location(
     "naive_support", Path(__file__).with_name("naive_support.py")
@@ -114,6 +116,20 @@ def test_projectron(task, eta, aggressive, limit):
     np.testing.assert_allclose(model.scores(X), gram(X)[:, S] @ A.T, rtol=1e-7, atol=1e-8)
 
 
+@pytest.mark.parametrize("n", [3, 8, 300])
+@pytest.mark.parametrize("size", [1, 4, 11])
+def test_coordinates_solve_with_the_factor(n, size):
+    rng = np.random.default_rng(0)
+    upper = np.triu(rng.uniform(0.5, 1.5, (size, size)))
+    K = rng.standard_normal((n, size))
+    Z, one = K.copy(), K[-1:].copy()
+    solve(Z, size, upper)
+    solve(one, size, upper)
+    np.testing.assert_allclose(Z @ upper, K, atol=1e-9 * np.abs(Z).max())
+    # in one order of sums, however many rows there are
+    np.testing.assert_array_equal(Z[-1:], one)
+
+
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("limit", [20, 60])
 def test_the_factor_is_that_of_the_kernel_matrix(dtype, limit):
@@ -130,7 +146,16 @@ def test_the_factor_is_that_of_the_kernel_matrix(dtype, limit):
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize(
-    "budget", [budgets.Projection(B, 0.0), LEAST(B), BESIDE(B), SMALLEST(B)], ids=lambda b: b.name
+    "budget",
+    [
+        budgets.Projection(B, 0.0),
+        budgets.Projection(B, 0.0, aggressive=True),
+        budgets.Projection(B, 0.3, aggressive=True),
+        LEAST(B),
+        BESIDE(B),
+        SMALLEST(B),
+    ],
+    ids=lambda b: b.name,
 )
 def test_rows_that_repeat_do_no_harm(budget, dtype):
     """The kernel matrix of the rows is singular; on dna this ruins an unguarded inverse."""
@@ -185,23 +210,27 @@ def joined(G, S, A, t, new, r, V):
     """f' = f - α_r κ_r + Σ_V β κ that minimises ‖f' - f - new κ_t‖; A over [*S, t], 0 at r."""
     T = [*S, t]
     A = np.hstack([A, new[:, None]])
-    u = np.linalg.solve(G[np.ix_(V, V)], G[V, T[r]])
+    u = np.linalg.lstsq(G[np.ix_(V, V)], G[V, T[r]], rcond=1e-8)[0]
     given, A[:, r] = A[:, r].copy(), 0.0
     for v, share in zip(V, u, strict=True):
         A[:, T.index(v)] += given * share
     return A
 
 
-def exchange(G, y, K, rule, limit, task):
-    """The paper's problem by trying every r; ``rule`` is "all", "beside" or "smallest"."""
+def exchange(G, y, K, rule, limit, task, eta=None, alpha=0.0):
+    """The paper's problem by trying every r; ``rule`` is "all", "beside" or "smallest".
+
+    The step is that of PA-I, or ``eta`` where that is given, after f has shrunk by ``alpha``.
+    """
     S, A, P = [], np.zeros((K, 0)), np.empty((len(y), K))
     loss = "epsilon_insensitive" if task == "regression" else "hinge"
     for t in range(len(y)):
         P[t] = A @ G[S, t]
         value, c = naive.direction(loss, P[t], y[t], EPSILON)
+        A = A * (1.0 - alpha * (eta or 0.0))
         if not c.any():
             continue
-        new, T = min(0.5, value / (c @ c)) * c, [*S, t]
+        new, T = (eta or min(0.5, value / (c @ c))) * c, [*S, t]
         if len(S) < limit:
             S, A = T, np.hstack([A, new[:, None]])
             continue
@@ -237,6 +266,33 @@ def test_exchange(task, budget, rule):
     np.testing.assert_allclose(
         model.coef[:, np.argsort(order)], A[:, np.argsort(S)], rtol=1e-4, atol=1e-5
     )
+
+
+@pytest.mark.parametrize(
+    ("budget", "rule"), [(LEAST, "all"), (BESIDE, "beside"), (SMALLEST, "smallest")]
+)
+def test_exchange_of_coefficients_that_shrink(budget, rule):
+    X, y, K = rows("multiclass")
+    expected, _, _ = exchange(gram(X), y, K, rule, B, "multiclass", eta=0.4, alpha=0.2)
+    model = make(budget(B), rules.Gradient(0.4, alpha=0.2), "multiclass")
+    np.testing.assert_allclose(learn(model, X, y), expected, rtol=1e-5, atol=1e-6)
+
+
+def test_a_row_whose_nearest_neighbour_is_the_new_one_is_projected_onto_that_alone():
+    X, y, K = rows("binary")
+    X, y = np.repeat(X[: N // 2], 2, axis=0), np.repeat(y[: N // 2], 2)
+    expected, _, _ = exchange(gram(X), y, K, "beside", B, "binary", eta=0.1)
+    model = make(BESIDE(B), rules.Gradient(0.1), "binary")
+    np.testing.assert_allclose(learn(model, X, y), expected, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("budget", [LEAST, SMALLEST])
+def test_of_rows_that_change_f_alike_the_oldest_goes(budget):
+    # so far from each other that their kernel values are 0
+    X = 1000.0 * np.arange(11.0)[:, None] * np.ones(D)
+    model = make(budget(4), rules.PassiveAggressive(0.5), "binary")
+    model.learn(X, np.ones(11), np.ones(11))
+    assert model.info[BIRTH].tolist() == [8.0, 9.0, 10.0, 7.0]
 
 
 @pytest.mark.parametrize("budget", [LEAST, SMALLEST])

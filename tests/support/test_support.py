@@ -17,8 +17,9 @@ from onkel.losses import Loss
 from onkel.maps import IdentityFeatures
 from onkel.numerics.random import new_state
 from onkel.rules import base as places
+from onkel.support.budget import BIRTH
 from onkel.support.model import Space
-from onkel.support.removal import kinds
+from onkel.support.removal import kinds, removal_model
 from onkel.support.slots import REMOVED
 
 _spec = importlib.util.spec_from_file_location(
@@ -184,6 +185,21 @@ def test_scores_before_learning(name, task):
     )  # fmt: skip
 
 
+@pytest.mark.parametrize("name", ["smallest", "nearest", "redundant", "forgetron", "bpa-s"])
+def test_stored_rows_have_their_own_kernel_values(name):
+    """κ(s, s) differs from row to row; the Gaussian's is 1."""
+    budget, rule, losses, step, make_room, more = CASES[name]
+    if isinstance(make_room, str):
+        how = make_room
+        make_room = lambda m, e: getattr(m, how)(False)  # noqa: E731
+    X, y, K = rows("multiclass")
+    loss = LOSSES[losses][0]
+    rng = naive.Random(new_state(5)[0])
+    expected, _ = naive.learn(X @ X.T, y, K, loss, step, make_room, B, rng, **more)
+    P = learn_in_blocks(model_of(budget, rule, loss, K, Linear()), X, y)
+    np.testing.assert_allclose(P, expected, rtol=1e-7, atol=1e-9)
+
+
 def in_slots(make_room):
     """Keep the list in the order of the engine's slots: a new row replaces a removed one."""
 
@@ -237,6 +253,7 @@ def test_one_kernel_row_a_removal_gives_the_predictions_of_the_whole_matrix(
     loss = LOSSES[losses][task == R]
     expected = learn_in_blocks(model_of(budget, rule, loss, K, kernel), X, y)
     monkeypatch.setattr(kinds, "KEPT", 1)
+    monkeypatch.setattr(removal_model, "_ROWS", 2)
     model = model_of(budget, rule, loss, K, kernel)
     assert model.arrays()["gram"].shape[0] == 2
     first = learn_in_blocks(model, X[:70], y[:70], (0, 1, 40, 70))
@@ -244,6 +261,23 @@ def test_one_kernel_row_a_removal_gives_the_predictions_of_the_whole_matrix(
     again.set_state(model.get_state())
     P = np.concatenate([first, learn_in_blocks(again, X[70:], y[70:], (0, 20, 60))])
     np.testing.assert_allclose(P, expected, rtol=1e-11, atol=1e-12)
+
+
+def test_a_budget_that_cuts_coefficients_keeps_the_whole_matrix():
+    par = rules.ProjectedGradient(0.9).parameters()
+    for max_weight in (2.0, np.inf):
+        budget = budgets.BoundedRemoval(600, "nonuniform", max_weight=max_weight)
+        assert budget.recomputes(par) is (max_weight == np.inf)
+
+
+@pytest.mark.parametrize(
+    "budget", [budgets.MostRedundantRemoval(4), budgets.SmallestRemoval(4)], ids=lambda b: b.name
+)
+def test_of_rows_that_are_equal_the_oldest_goes(budget):
+    # steps and kernel values are powers of two: margins are equal to the last digit
+    model = model_of(budget, rules.Gradient(2.0**-6), "hinge")
+    model.learn(np.ones((11, D)), np.ones(11), np.ones(11))
+    assert model.info[BIRTH].tolist() == [8.0, 9.0, 10.0, 7.0]
 
 
 @pytest.mark.compiled
@@ -293,6 +327,17 @@ def test_kept_kernel_matrix_and_outputs_equal_fresh_ones(name):
     if "redundant" in name:
         scale = model.state[places.SCALE]
         np.testing.assert_allclose(scale * state["outputs"], model.coef @ gram, atol=1e-9)
+
+
+def test_kept_outputs_follow_where_the_common_factor_is_multiplied_out():
+    # f is multiplied by 0.2 at each row: ten rows leave the range of the factor
+    X, y, K = rows("multiclass")
+    model = model_of(budgets.MostRedundantRemoval(B), rules.Gradient(0.4, alpha=2.0), "hinge", K)
+    for t in range(N):
+        model.learn(X[t : t + 1], y[t : t + 1], np.ones(1))
+        gram = Gaussian().gram(model.support, model.support, GAMMA)
+        outputs = model.state[places.SCALE] * model.outputs[:, : model.size]
+        np.testing.assert_allclose(outputs, model.coef @ gram, atol=1e-9)
 
 
 @pytest.mark.parametrize(
@@ -350,6 +395,16 @@ def test_a_weight_of_zero_changes_nothing():
     after = model.get_state()
     for key in ("A", "S", "info", "rng", "state"):
         np.testing.assert_array_equal(after[key], before[key])
+
+
+@pytest.mark.parametrize("name", ["A", "state"])
+def test_numbers_of_a_model_that_are_not_finite_are_found(name):
+    X, y, _ = rows("binary")
+    model = model_of(budgets.RandomRemoval(B), OGD, "hinge")
+    learn_in_blocks(model, X, y)
+    assert model.is_finite()
+    getattr(model, name).flat[-1] = np.inf
+    assert not model.is_finite()
 
 
 def test_growth_factors_are_multiplied_out():

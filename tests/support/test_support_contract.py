@@ -13,7 +13,7 @@ from onkel.losses import Loss
 from onkel.rules import Perceptron
 from onkel.support.exchange.bpa import BPAProjection
 from onkel.support.model import Space
-from onkel.support.slots import SIZE
+from onkel.support.slots import BORN, SIZE
 
 N = 1200
 LEARNERS = [name for name, row in ALGORITHMS.items() if row.representation == "support set"]
@@ -102,6 +102,7 @@ def forge(name, index, value):
     [
         (forge("counts", SIZE, 2_000_000_000), "size of 2000000000"),
         (forge("counts", SIZE, -5), "counts: holds numbers from -5"),
+        (forge("counts", BORN, 0), "fewer rows ever stored than are there"),
         (forge("A", (0, 0), np.nan), "A: holds NaN or infinity"),
         (forge("state", 1, 0.0), "scale of 0"),
         (lambda state: state.update(S=state["S"][:2]), "has shape"),

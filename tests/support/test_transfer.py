@@ -103,6 +103,14 @@ def test_blocks_sparse_rows_and_files_change_nothing(task, tmp_path):
     assert np.array_equal(first.predict(X), other.predict(X))
 
 
+def test_weights_of_features_that_are_not_finite_are_found():
+    X, y, _ = rows("binary")
+    model = learner("binary").fit(X, y).model_
+    assert model.is_finite()
+    model.carried[0, 0] = np.inf
+    assert not model.is_finite()
+
+
 @pytest.mark.compiled
 def test_what_is_carried_over_changes_f_by_the_error_of_the_features():
     X, y, _ = rows("binary")

@@ -161,6 +161,16 @@ def test_the_svm_is_solved(n_classes):
         np.testing.assert_allclose(model.outputs[k, :m], K @ model.coef[k], atol=1e-9)
 
 
+def test_a_third_class_leaves_the_first_two_their_halves_of_f():
+    X, y = rows(2)
+    model = learner().fit(X, y).model_
+    f = model.scores(X)
+    model.add_output(1)
+    np.testing.assert_allclose(model.scores(X), np.hstack([-f / 2, 0 * f, f / 2]), atol=1e-12)
+    np.testing.assert_allclose(model.A, model.plus - model.minus, atol=1e-12)
+    assert min(model.plus.min(), model.minus.min()) >= 0.0
+
+
 def test_a_weight_multiplies_C():
     X, y = rows(2, n=7)
     twice = learner(margin=100.0).fit(X, y, sample_weight=np.full(7, 2.0))
