@@ -59,3 +59,16 @@ def test_after_a_broken_promise_a_small_search_must_promise_more(m, promised):
     assert (found is start) is (m == 60)
     assert (promised[1] == 0.0) is (m == 60)
     assert wanted.broken is (m == 60)
+
+
+@pytest.mark.parametrize(("m", "new"), [(60, False), (30, True), (15, False)])
+def test_only_the_first_search_for_widths_of_landmarks_is_new(m, new):
+    class Asked(Promises):
+        def least(self, new):
+            asked.append(new)
+            return super().least(new)
+
+    asked = []
+    searched(Asked(0.02), m=m)
+    # widths of their own are tried from 15 rows a landmark on; the search before saw 300 rows
+    assert asked == [new]

@@ -107,6 +107,36 @@ def test_a_dear_search_waits_where_the_labels_before_tell_the_last_rows(
     assert (found is not start) == made
 
 
+@pytest.mark.parametrize(
+    ("lefts", "made"),
+    [
+        # the labels before tell nearly all of what f does not
+        ([Left(1.0, 0.1)], False),
+        # they tell next to nothing
+        ([Left(1.0, 0.95)], True),
+        # beside them the small search gains enough, or too little
+        ([Left(1.0, 0.5), Left(0.9, 0.4)], True),
+        ([Left(1.0, 0.5), Left(0.9, 0.49)], False),
+    ],
+)
+def test_a_small_search_gains_what_the_labels_before_do_not_tell(lefts, made, monkeypatch):
+    left = iter(lefts)
+
+    def told(at, alpha, rows):
+        yield True
+        return next(left)
+
+    monkeypatch.setattr(small_search, "squares_left", told)
+    X, y = of_time(600, False)
+    units = Units(TailCurves(*np.zeros((2, 3))), np.zeros(3), np.ones(3))
+    start, rng = Landmarks(X[:100], np.full(3, -1.0), 0.0), np.random.default_rng(0)
+    of = X, y[:, None], np.ones(600), 12, rng, units, Promises(0.02, labels_before=True)
+    found = finished(improve([start], *of))
+    assert (found is not start) is made
+    # each was asked for
+    assert next(left, None) is None
+
+
 def test_only_predictions_that_use_labels_do_without_such_searches():
     X, y = of_time(64, True)
     for learner, known in (

@@ -53,6 +53,20 @@ def evidence(at, X, Y, root):
     return Y.size * np.log(J / Y.size) + Y.shape[1] * logdet
 
 
+@pytest.mark.parametrize("n", [0, 1, 255, 256, 2048, 4097, 20_000])
+def test_groups_of_rows_are_even_and_small_enough_for_float32(n):
+    found = ev.groups(n)
+    ends = [(part.start, part.stop) for group in found for part in group]
+    assert [start for start, _ in ends] == [0, *(stop for _, stop in ends[:-1])][: len(ends)]
+    assert not n or ends[-1][1] == n
+    sizes = [group[-1].stop - group[0].start for group in found]
+    assert max(sizes, default=0) <= min(2048, n)
+    assert max(sizes, default=0) - min(sizes, default=0) <= 1
+    assert max((stop - start for start, stop in ends), default=0) <= 256
+    # two threads take a group each
+    assert len(found) % 2 == 0 or n < 256
+
+
 def landmarks(X, own, seed=0):
     log_width = np.log([0.7, 0.5, 0.4, 0.9])
     if own:
@@ -407,6 +421,33 @@ def test_search_never_returns_worse_than_it_started_from(own):
     assert error(found) < min(map(error, starts))
 
 
+def test_which_of_two_starts_comes_first_does_not_matter():
+    of = toy(350)
+    starts = [ev.Landmarks(of[0][:30], np.full(4, np.log(w)), np.log(0.01)) for w in (0.3, 0.4)]
+    found = [
+        finished(improve(each, *of, 12, np.random.default_rng(0), without_units()))
+        for each in (starts, starts[::-1])
+    ]
+    np.testing.assert_array_equal(found[0].S, found[1].S)
+    assert np.abs(found[0].S - starts[0].S).max() > 0.01
+
+
+@pytest.mark.parametrize("last", [False, True])
+def test_only_the_last_search_asks_widths_of_landmarks_to_be_clearly_better(last, monkeypatch):
+    X, Y, weight = here_and_there(600)
+    start = ev.Landmarks(X[:30], np.full(4, np.log(0.2)), np.log(0.01))
+
+    def axes_of_widths():
+        rng = np.random.default_rng(0)
+        held = held_out(600, rng, last)
+        found = finished(improve([start], X, Y, weight, 12, rng, without_units(), last=held))
+        return found.log_width.ndim
+
+    assert axes_of_widths() == 2
+    monkeypatch.setattr(search_module, "_STANDARD_ERRORS", 1e6)
+    assert axes_of_widths() == (1 if last else 2)
+
+
 @pytest.mark.parametrize("own", [False, True])
 def test_rows_predicted_badly_take_the_place_of_landmarks_that_matter_least(own):
     X, Y, weight = toy(300)
@@ -464,6 +505,36 @@ def test_the_last_search_finds_what_no_climb_reaches():
         alpha = sums.alpha(finished(sums.factor_in_steps(found.ridge))[0])
         errors.append(np.mean((Y - K @ alpha) ** 2))
     assert errors[1] < 0.7 * errors[0]
+
+
+def test_landmarks_drawn_anew_stay_only_where_they_are_better(monkeypatch):
+    X, Y, weight = toy(600)
+    rows = SearchedRows(Rows(X[120:], Y[120:], weight[120:]), Rows(X, Y, weight), 30)
+    found = ev.Landmarks(X[:30], np.full(4, np.log(0.3)), np.log(0.01))
+    steps = []
+    for moved in (0.0, 100.0):
+        renewed = found._replace(S=found.S + moved)
+        monkeypatch.setattr(search_module, "_renewed", lambda *of, renewed=renewed: renewed)
+        of = found, rows, 48, 256, np.random.default_rng(0)
+        steps.append(len(list(search_module._climb_again(*of))))
+        assert (finished(search_module._climb_again(*of)) is found) is (moved > 0.0)
+    # what is far from all rows is soon given up
+    assert steps[1] < 0.5 * steps[0]
+
+
+def test_a_search_takes_more_steps_where_landmarks_have_widths_of_their_own(monkeypatch):
+    steps, usual = [], search_module.climb
+
+    def noted(start, rows, n_steps, *more, **how):
+        steps.append(n_steps)
+        return usual(start, rows, n_steps, *more, **how)
+
+    monkeypatch.setattr(search_module, "climb", noted)
+    of = toy(200)
+    at = ev.Landmarks(of[0][:20], np.full(4, np.log(0.4)), np.log(0.01))
+    for start in (at, at.owning()):
+        finished(improve([start], *of, 6, np.random.default_rng(0), without_units()))
+    assert steps == [6, 12]
 
 
 def test_errors_are_better_by_so_many_standard_errors_of_their_difference():

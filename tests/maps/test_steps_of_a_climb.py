@@ -33,7 +33,7 @@ class Slope:
 def climbed(monkeypatch):
     """The landmarks at each check of a climb, given the errors there, and those it returns."""
 
-    def climbed(errors, steps, slopes):
+    def climbed(errors, steps, slopes, **more):
         left, seen = list(errors), []
 
         def judged(at, sums, rows):
@@ -44,8 +44,9 @@ def climbed(monkeypatch):
 
         monkeypatch.setattr(climb_module, "judged", judged)
         start = Landmarks(np.zeros(slopes.shape), np.zeros(slopes.shape[1]), 0.0)
-        best, squares = finished(climb(start, Slope(slopes), steps))
-        assert squares.sum() == min(errors)
+        best, squares = finished(climb(start, Slope(slopes), steps, **more))
+        if not more:
+            assert squares.sum() == min(errors[: len(seen)])
         return np.array(seen), best.S
 
     return climbed
@@ -84,3 +85,18 @@ def test_squared_slopes_are_half_of_all_landmarks_column_by_column(climbed):
     assert moved[1, 1] == 0.0
     np.testing.assert_allclose(moved[slopes > 0.0], moved[0, 0])
     assert moved[0, 0] > 0.0
+
+
+@pytest.mark.parametrize(
+    ("errors", "n_checks"), [([9.0, 5.0, 6.0, 4.0, 3.0], 5), ([9.0, 5.0, 4.0, 6.0, 3.0], 4)]
+)
+def test_a_check_in_vain_ends_it_only_beyond_the_middle(errors, n_checks, climbed):
+    seen, _ = climbed(errors, 24, np.ones((1, 1)))
+    assert len(seen) == n_checks
+
+
+@pytest.mark.parametrize(("to_beat", "n_checks"), [(3.5, 5), (2.5, 3)])
+def test_a_climb_goes_on_where_twice_the_gain_of_two_checks_would_do(to_beat, n_checks, climbed):
+    # 7 is less than twice 9 - 7 above what is to beat, or more
+    seen, _ = climbed([9.0, 8.0, 7.0, 5.0, 3.0], 24, np.ones((1, 1)), to_beat=to_beat)
+    assert len(seen) == n_checks
