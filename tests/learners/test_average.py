@@ -85,6 +85,15 @@ def test_the_mean_of_f_after_each_row(name, task, tmp_path):
 
 
 @pytest.mark.parametrize("name", ["fogd", "adagrad", "ogd"])
+def test_before_any_row_counts_the_mean_is_zero(name):
+    stem, params = LEARNERS[name]
+    X, y = data("binary")
+    model = getattr(onkel, stem + "Classifier")(**params, average=True)
+    model.partial_fit(X, y, sample_weight=np.zeros(N))
+    np.testing.assert_array_equal(model.decision_function(X), 0.0)
+
+
+@pytest.mark.parametrize("name", ["fogd", "adagrad", "ogd"])
 def test_a_new_class_and_new_columns_come_into_the_mean(name):
     stem, params = LEARNERS[name]
     cls = getattr(onkel, stem + "Classifier")
