@@ -7,6 +7,8 @@ import copy
 import numpy as np
 import pytest
 
+from onkel.exact import least_squares
+from onkel.explicit import training_loop
 from onkel.explicit.model import ExplicitModel
 from onkel.losses import Loss, evaluate
 from onkel.maps import (
@@ -16,7 +18,14 @@ from onkel.maps import (
     ReparameterizedFeatures,
 )
 from onkel.maps.reparameterized import LAWS
-from onkel.rules import AdaGrad, Gradient, PassiveAggressive, Pegasos, ProjectedGradient
+from onkel.rules import (
+    AdaGrad,
+    Gradient,
+    LeastSquares,
+    PassiveAggressive,
+    Pegasos,
+    ProjectedGradient,
+)
 from onkel.rules import base as places
 from onkel.rules.base import RADIUS
 
@@ -79,6 +88,40 @@ def test_passive_aggressive_repairs_the_row(variant, n_outputs):
             k = int(y[t])
             rival = max((j for j in range(4) if j != k), key=lambda j: before[j])
             assert p[k] - p[rival] >= 1 - 1e-6
+
+
+def test_own_shares_are_those_of_the_weighted_rows():
+    X, y, _ = stream(1300)
+    weight = np.random.default_rng(1).uniform(0.0, 2.0, 1300)
+    model = model_of(IdentityFeatures(), LeastSquares(0.5), Loss.SQUARED)
+    model.learn(X, y, weight)
+    Z = model.map.features(X)
+    P = np.linalg.inv(0.5 * np.eye(4) + (Z.T * weight) @ Z)
+    shares = weight * np.einsum("ij,jk,ik->i", Z, P, Z)
+    np.testing.assert_allclose(model.training.own_shares(X, weight), shares, rtol=1e-8)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_two_threads_learn_what_one_does(weighted, monkeypatch):
+    X, y, w = stream(1300)
+    if weighted:
+        w = np.random.default_rng(1).integers(0, 3, 1300).astype(float)
+    by_two, alone = (model_of(IdentityFeatures(), LeastSquares(), Loss.SQUARED) for _ in range(2))
+    expected = alone.learn(X, y, w)
+    shared, learn_shared = [], by_two.weights.matrix.learn_shared
+
+    def noted(*of):
+        shared.append(of)
+        return learn_shared(*of)
+
+    monkeypatch.setattr(training_loop, "n_threads", lambda: 2)
+    monkeypatch.setattr(least_squares, "_LARGE", 0.0)
+    monkeypatch.setattr(by_two.weights.matrix, "learn_shared", noted)
+    np.testing.assert_allclose(by_two.learn(X, y, w), expected, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(by_two.coef, alone.coef, rtol=1e-9, atol=1e-12)
+    assert by_two.weights.state[places.T] == np.count_nonzero(w)
+    # rows of weight 0 are left to one thread
+    assert bool(shared) is not weighted
 
 
 CASES = [

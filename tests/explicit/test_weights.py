@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from onkel.errors import ModelFileError
 from onkel.explicit.weights import Weights, regression
 from onkel.losses import Loss
 from onkel.rules import AdaGrad, Gradient, LeastSquares, ProjectedGradient
@@ -104,10 +105,22 @@ def test_merged_weights_are_the_mean_by_the_rows_since_they_parted(rule):
     assert a.state[places.OWN_STATE] == 0.25 * 4.0 + 0.75 * 8.0
     norm_is_that_of_the_weights(a)
     # one that has learned nothing changes nothing
-    alike = weights_of(rule, seed=0)
-    a.take_in(alike, origin)
-    np.testing.assert_allclose(a.coef, mean, rtol=1e-12)
-    assert a.state[places.T] == 11.0
+    for weights, expected in ((a, mean), (weights_of(rule), origin.coef)):
+        rows = weights.state[places.T]
+        weights.take_in(weights_of(rule), origin)
+        np.testing.assert_allclose(weights.coef, expected, rtol=1e-12)
+        assert weights.state[places.T] == rows
+
+
+@pytest.mark.parametrize("scale", [0.0, 1e8])
+def test_a_state_whose_scale_is_out_of_range_is_refused(scale):
+    weights = weights_of(Gradient())
+    state = weights.get_state()
+    weights.set_state(state)
+    state["state"] = state["state"].copy()
+    state["state"][places.SCALE] = scale
+    with pytest.raises(ModelFileError, match="it must be 1e-7 to 1e7"):
+        weights.set_state(state)
 
 
 def test_regression_has_a_limit_where_features_depend_on_each_other():

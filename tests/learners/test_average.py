@@ -84,6 +84,17 @@ def test_the_mean_of_f_after_each_row(name, task, tmp_path):
     np.testing.assert_allclose(np.ravel(one), np.ravel(mean), rtol=1e-9, atol=1e-10)
 
 
+@pytest.mark.parametrize("name", ["fogd", "adagrad", "ogd", "olk"])
+def test_rows_without_weight_are_no_part_of_the_mean(name):
+    stem, params = LEARNERS[name]
+    X, y = data("binary")
+    learner, weighted = (getattr(onkel, stem + "Classifier")(**params, average=True) for _ in "12")
+    learner.partial_fit(X[::2], y[::2])
+    weighted.partial_fit(X, y, sample_weight=(np.arange(N) % 2 == 0).astype(float))
+    found, expected = (model.decision_function(X) for model in (weighted, learner))
+    np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-12)
+
+
 @pytest.mark.parametrize("name", ["fogd", "adagrad", "ogd"])
 def test_before_any_row_counts_the_mean_is_zero(name):
     stem, params = LEARNERS[name]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from onkel import ExplicitKernelClassifier, SupportKernelClassifier
+from onkel import ExplicitKernelClassifier, ExplicitKernelRegressor, SupportKernelClassifier
 from onkel.budgets import NoBudget
 from onkel.kernels import make_kernel
 from onkel.maps import IdentityFeatures
@@ -21,7 +21,9 @@ from onkel.rules import (
     Pegasos,
     Perceptron,
     ProjectedGradient,
+    StepRule,
     make_rule,
+    vector,
 )
 from onkel.rules.base import OWN, OWN_STATE, RuleKind, UpdateContext
 from onkel.rules.dispatch import step
@@ -151,6 +153,37 @@ def test_adagrad_multiplies_a_gradient_by_the_weight():
     sums = np.cumsum(gradients**2, axis=0)
     expected = -(0.1 * gradients / np.sqrt(sums)).sum(axis=0)
     np.testing.assert_allclose(np.ravel(model.coef_), expected, rtol=1e-6)
+
+
+class WideMargin(StepRule):
+    """A gradient step for rows with a margin below 2."""
+
+    name = "wide_margin"
+
+    def parameters(self):
+        return vector()
+
+    @staticmethod
+    def step(own, mine, t, weight, value, norm):
+        return 1.0, 0.1
+
+    @staticmethod
+    def margin(own, mine, norm):
+        return 2.0
+
+
+def test_a_margin_is_asked_for_in_classification_only():
+    X, y = np.array([[0.3, 0.1], [-0.2, 0.4], [0.5, 0.2]]), np.array([3.0, -1.0, 2.0])
+    own, plain = (
+        ExplicitKernelRegressor(map=IdentityFeatures(False), rule=rule, dtype="float64")
+        for rule in (WideMargin(), Gradient(0.1))
+    )
+    np.testing.assert_array_equal(own.fit(X, y).coef_, plain.fit(X, y).coef_)
+    # it goes on beyond a margin of 1
+    model = ExplicitKernelClassifier(map=IdentityFeatures(False), rule=WideMargin())
+    for _ in range(20):
+        model.partial_fit(np.ones((1, 1)), [1], classes=[0, 1])
+    assert model.coef_.item() == pytest.approx(2.0)
 
 
 # ---- ALMA ----------------------------------------------------------------------------------------

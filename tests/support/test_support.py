@@ -263,6 +263,23 @@ def test_one_kernel_row_a_removal_gives_the_predictions_of_the_whole_matrix(
     np.testing.assert_allclose(P, expected, rtol=1e-11, atol=1e-12)
 
 
+def test_the_basic_forgetron_shrinks_a_small_f_by_its_own_factor():
+    model = model_of(budgets.ShrinkOldest(100, "basic"), PERCEPTRON, "perceptron")
+    model.learn(np.zeros((1, D)), np.array([-1.0]), np.ones(1))
+    # U is 1.17, and ‖f‖ was 1
+    assert model.coef.item() == pytest.approx(-(101.0 ** (-0.5 / 101.0)))
+
+
+def test_the_norm_follows_where_a_third_class_comes():
+    X, y, _ = rows("binary")
+    model = model_of(budgets.OldestRemoval(B), rules.ProjectedGradient(0.9, 0.4), "hinge")
+    learn_in_blocks(model, X, y)
+    model.add_output(1)
+    gram = Gaussian().gram(model.support, model.support, GAMMA)
+    squared = np.trace(model.coef @ gram @ model.coef.T)
+    assert model.state[places.SQUARED_NORM] == pytest.approx(squared, rel=1e-9)
+
+
 def test_a_budget_that_cuts_coefficients_keeps_the_whole_matrix():
     par = rules.ProjectedGradient(0.9).parameters()
     for max_weight in (2.0, np.inf):

@@ -117,3 +117,9 @@ def test_a_forged_state_is_refused(change, message):
     change(state)
     with pytest.raises(ModelFileError, match=message):
         learned(budget).set_state(state)
+
+
+def test_a_state_of_more_rows_than_the_budget_is_refused():
+    state = learned(BUDGETS["shrink_oldest"](6)).get_state()
+    with pytest.raises(ModelFileError, match="size of 6; there are 6 rows, and 5 at most"):
+        learned(BUDGETS["shrink_oldest"](5)).set_state(state)
