@@ -8,7 +8,8 @@ import pickle
 import numpy as np
 import pytest
 
-from onkel.model.warmup import Warmup
+from onkel.errors import ModelFileError
+from onkel.model.warmup import KeptRows, Warmup, largest_number
 
 
 def rows(n=300):
@@ -60,3 +61,35 @@ def test_a_copy_has_the_rows_and_no_room_beside_them(again):
         each.keep(X[150:], y[150:], weight[150:])
     for mine, own in zip(other.rows(), warmup.rows(), strict=True):
         np.testing.assert_array_equal(mine, own)
+
+
+def test_columns_are_replaced_by_what_their_precision_holds():
+    warmup = kept(300)
+    given = warmup.rows()[0]
+    before, n = given.copy(), warmup.count
+    # column 7 does not exist
+    values = np.column_stack([np.full(n, 1e30), np.full(n, 9.0), np.full(n, -1e30)])
+    warmup.replace(np.array([2, 7, 0]), values)
+    most = largest_number(np.float32)
+    expected = np.column_stack([np.full(n, -most), before[:, 1], np.full(n, most)])
+    np.testing.assert_array_equal(warmup.X, expected.astype(np.float32))
+    np.testing.assert_array_equal(given, before)
+
+
+def test_a_state_with_all_rows_that_are_waited_for_is_refused():
+    warmup = kept(300)
+    state = warmup.get_state()
+    for more, refused in ((1, False), (0, True)):
+        state["n_rows"] = warmup.count + more
+        if refused:
+            with pytest.raises(ModelFileError, match="as many as are waited for"):
+                Warmup(1, 3, np.float32).set_state(state)
+        else:
+            Warmup(1, 3, np.float32).set_state(dict(state))
+
+
+def test_rows_kept_for_a_short_time_are_all_replaced():
+    rows = KeptRows(10, 1, float, seed=0, memory=3.0)
+    rows.add(np.arange(200.0)[:, None], np.zeros(200), np.ones(200))
+    np.testing.assert_array_equal(rows.X[:, 0], rows.born)
+    assert rows.born.min() > 100
