@@ -435,11 +435,13 @@ def test_few_rows_have_trees_by_predictions_in_folds(monkeypatch):
 
 
 def test_the_last_rows_and_those_that_no_search_has_seen_are_held_out_first():
-    for n, seen in ((3000, 1984), (2100, 1984), (2000, 0)):
+    for n, seen in ((3000, 1984), (3000, 2500), (2100, 1984), (2000, 0)):
         held, learned_from = split(n, np.random.default_rng(0), seen)
         assert len(held) == n // 5
         assert set(range(n - n // 10, n)) <= set(held)
         assert (held >= seen).sum() == min(n - seen, n // 5)
+        # the other half are drawn
+        assert held.min() < n - n // 5
         np.testing.assert_array_equal(np.sort(np.append(held, learned_from)), np.arange(n))
 
 

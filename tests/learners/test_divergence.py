@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 
 from onkel import (
     AdaGradClassifier,
@@ -51,8 +52,6 @@ def same(a, b):
 
 @pytest.mark.parametrize(("estimator", "y"), DIVERGING, ids=lambda v: type(v).__name__)
 def test_divergence_is_refused_with_the_row_and_undone(estimator, y):
-    from sklearn.base import clone
-
     model = clone(estimator)
     with pytest.raises(DivergenceError, match="diverge") as caught:
         model.predict_then_learn(X, y)
@@ -94,13 +93,15 @@ def test_fit_refuses_the_whole():
         FOGDRegressor(n_components=20, learning_rate=10.0, average=True, random_state=0),
     ],
 )
-def test_rows_one_by_one(model):
-    before = []
+@pytest.mark.parametrize("as_block", [True, False])
+def test_rows_one_by_one(model, as_block):
+    model, before = clone(model).partial_fit(X[:1], Y[:1]), []
 
     def learn_all():
-        for i in range(len(X)):
-            model.partial_fit(X[i : i + 1], Y[i : i + 1])
+        for i in range(1, len(X)):
             before[:] = [model.get_state()]
+            x, y = X[i : i + 1].astype(np.float32), Y[i : i + 1]
+            model.partial_fit(x, y) if as_block else model._learn_row(x, y[0])
 
     with pytest.raises(DivergenceError, match="diverge"):
         learn_all()
@@ -110,18 +111,25 @@ def test_rows_one_by_one(model):
 
 
 @pytest.mark.parametrize("n", [1, 3])
-def test_squares_of_gradients_that_are_not_finite_are_refused(n):
+@pytest.mark.parametrize("as_block", [True, False])
+def test_squares_of_gradients_that_are_not_finite_are_refused(n, as_block):
     """They used to stay infinite: the weights moved no more, and no file could be read again."""
     model, other = (AdaGradClassifier().partial_fit(X[:50], LABELS[:50] > 1) for _ in range(2))
-    rows, weight = X[50 : 50 + n].copy(), np.ones(n)
+    rows, weight = X[50 : 50 + n].astype(np.float32), np.ones(n)
     rows[-1] *= 1e9
     weight[-1] = 1e12
     y = ~model.predict(rows)
-    with pytest.raises(DivergenceError) as caught:
-        model.partial_fit(rows, y, sample_weight=weight)
-    assert caught.value.row == n - 1
+
+    def learn(model, n):
+        if as_block:
+            model.partial_fit(rows[:n], y[:n], sample_weight=weight[:n])
+        for t in range(0 if as_block else n):
+            model._learn_row(rows[t : t + 1], int(y[t]), weight[t])
+
+    with pytest.raises(DivergenceError):
+        learn(model, n)
     if n > 1:
-        other.partial_fit(rows[:-1], y[:-1])
+        learn(other, n - 1)
     assert same(model.get_state(), other.get_state())
 
 

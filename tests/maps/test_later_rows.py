@@ -23,6 +23,10 @@ def test_later_rows_are_predicted_by_those_before_a_cut(monkeypatch):
     assert part is not None
     np.testing.assert_array_equal(np.sort(part.held), np.sort(of.held[of.held >= 750]))
     np.testing.assert_array_equal(np.sort(part.learned), np.arange(750))
+    # as many as are enough, and one too few
+    for more, enough in ((0, True), (1, False)):
+        monkeypatch.setattr(later_rows, "_ENOUGH", len(part.held) + more)
+        assert (later(of, 1000, 0.75) is not None) is enough
 
 
 def made(drifts, n=2000):
@@ -63,6 +67,23 @@ def test_later_rows_choose_the_penalty(drifts, monkeypatch):
         assert errors[best.log_ridge] == min(errors.values())
     # far too large a penalty is found out where rows drift
     assert not drifts or best.log_ridge < at.log_ridge
+
+
+def test_later_rows_of_weight_0_choose_nothing(monkeypatch):
+    monkeypatch.setattr(later_rows, "_ENOUGH", 100)
+    X, Y = made(True)
+    of_map = LearnedLandmarks(40, search_steps=0, random_state=0)
+    fitted = of_map.fit(X[:512], Y[:512, 0])._fitted
+    at = fitted.at._replace(log_ridge=fitted.at.log_ridge + np.log(64.0))
+    order = np.random.default_rng(1).permutation(len(X))
+    of, weight = Split(order[:800], order[800:]), np.ones(len(X))
+    weight[of.held[::2]] = 0.0
+    wild = np.where(weight[:, None] > 0.0, Y, 1e6 * np.sin(np.arange(2000.0))[:, None])
+    found = [
+        finished(with_best_penalty(at, of, X, each, weight, fitted.units)).log_ridge
+        for each in (Y, wild)
+    ]
+    assert found[0] == found[1] < at.log_ridge
 
 
 def _squares(U, at):

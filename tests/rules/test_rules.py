@@ -145,14 +145,23 @@ def test_a_row_of_zeros_does_no_harm(name):
     np.testing.assert_allclose(model.coef_, (0.5 if name == "pegasos" else 1.0) * w, rtol=1e-12)
 
 
-def test_adagrad_multiplies_a_gradient_by_the_weight():
-    X, weight = np.array([[0.3, 0.1], [-0.2, 0.4]]), np.array([2.0, 0.5])
-    model = ExplicitKernelClassifier(map=IdentityFeatures(False), rule=AdaGrad(), dtype="float64")
-    model.partial_fit(X, [1, 1], classes=[0, 1], sample_weight=weight)
-    gradients = -weight[:, None] * X
-    sums = np.cumsum(gradients**2, axis=0)
-    expected = -(0.1 * gradients / np.sqrt(sums)).sum(axis=0)
-    np.testing.assert_allclose(np.ravel(model.coef_), expected, rtol=1e-6)
+@pytest.mark.parametrize("alpha", [0.0, 0.3])
+def test_adagrad_steps_by_gradients_with_the_weight_and_the_penalty(alpha):
+    rng = np.random.default_rng(0)
+    X, weight = rng.standard_normal((60, 2)), rng.choice([0.5, 1.0, 2.0], 60)
+    y = (X[:, 0] > 0.0).astype(int)
+    w, H, n_without_loss = np.zeros(2), np.zeros(2), 0
+    for x, sign, v in zip(X, 2 * y - 1, weight, strict=True):
+        loses = sign * (w @ x) < 1.0
+        g = alpha * w - v * sign * x * loses
+        H += g**2
+        w = w - 0.5 * g / (np.sqrt(H) + 1e-8)
+        n_without_loss += not loses
+    assert n_without_loss > 5
+    rule = AdaGrad(0.5, alpha)
+    model = ExplicitKernelClassifier(map=IdentityFeatures(False), rule=rule, dtype="float64")
+    model.partial_fit(X, y, classes=[0, 1], sample_weight=weight)
+    np.testing.assert_allclose(np.ravel(model.coef_), w, rtol=1e-9)
 
 
 class WideMargin(StepRule):
