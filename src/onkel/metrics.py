@@ -118,8 +118,6 @@ class Score:
         known = np.array([v is not None and v == v for v in y]) if y.dtype == object else y == y
         if not known.all():
             y, predictions = np.array(y[known].tolist()), predictions[known]
-        if not len(y):
-            return
         if (y.dtype.kind == "U") != (predictions.dtype.kind == "U"):
             # compare labels of different types by their text
             y, predictions = y.astype(str), predictions.astype(str)

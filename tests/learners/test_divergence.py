@@ -90,7 +90,7 @@ def test_fit_refuses_the_whole():
     "model",
     [
         ExplicitKernelRegressor(map="identity"),
-        FOGDRegressor(n_components=20, learning_rate=10.0, average=True, random_state=0),
+        FOGDRegressor(n_components=20, gamma=0.1, learning_rate=10.0, average=True, random_state=0),
     ],
 )
 @pytest.mark.parametrize("as_block", [True, False])
