@@ -175,8 +175,10 @@ class CorrectedModel(ExplicitModel):
             due = min(due, self.choice.n_rows)
             end = end_of_counted(weight, done, due - self.choice.count)
             part = slice(done, end)
+            first = self.stages[: self._chosen_stage]
+            P[part] += learn_in_stages(first, X[part], Y[part] - P[part], weight[part])
             R = Y[part] - P[part]
-            self._correct(X[part], Y[part], weight[part], P[part], added[part])
+            self._correct(X[part], Y[part], weight[part], P[part], added[part], len(first))
             self.choice.keep(as_dense(X[part]), y[part], weight[part])
             self.kept.append(R[weight[part] > 0.0])
             if self.choice.count == due:
@@ -203,13 +205,20 @@ class CorrectedModel(ExplicitModel):
         return P, added
 
     def _correct(
-        self, X: Matrix, Y: np.ndarray, weight: np.ndarray, P: np.ndarray, added: np.ndarray
+        self,
+        X: Matrix,
+        Y: np.ndarray,
+        weight: np.ndarray,
+        P: np.ndarray,
+        added: np.ndarray,
+        n_done: int = 0,
     ) -> None:
         """Add the corrections to f in P (n, K), stage by stage, and learn what each left of Y.
 
-        Those of trees whose leaves learn go to ``added`` (n, K).
+        ``n_done``: stages whose corrections are in P. Those of trees whose leaves learn go to
+        ``added`` (n, K).
         """
-        P += learn_in_stages(self.stages, X, Y - P, weight)
+        P += learn_in_stages(self.stages[n_done:], X, Y - P, weight)
         if self.linear is not None:
             P += self.linear.learn(X, Y, P, weight)
         if self.trees is not None:
