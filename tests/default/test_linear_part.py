@@ -10,6 +10,7 @@ import pytest
 from onkel import OnlineKernelClassifier, OnlineKernelRegressor, from_bytes, load, to_bytes
 from onkel.default.cells import ROWS
 from onkel.default.linear_part import LinearPart
+from onkel.errors import MergeError, ModelFileError
 from onkel.maps.landmarks.fitted import Units
 from onkel.numerics.arrays import targets_of
 
@@ -68,6 +69,53 @@ def test_it_is_the_formula(n_outputs, forgetting):
     np.testing.assert_allclose(part.W, w, rtol=1e-4, atol=1e-4)
     np.testing.assert_allclose(found, expected, rtol=1e-3, atol=1e-3)
     assert np.abs(expected).max() > 5.0
+    assert part.left < 0.1
+
+
+def test_what_is_added_before_a_row_is_learned_is_its_correction():
+    X, Y, P, weight = made()
+    # predictions as good as what the columns say
+    P += Y + np.random.default_rng(1).standard_normal(Y.shape)
+    part = begun(X, Y)
+    part.learn(X[:1000], Y[:1000], P[:1000], weight[:1000])
+    one = slice(1000, 1001)
+    expected = part.correction(X[one], P[one])
+    whole = part._features(X[one]) @ part.W - P[one]
+    assert 0.1 < expected / whole < 0.9
+    np.testing.assert_allclose(part.learn(X[one], Y[one], P[one], weight[one]), expected)
+
+
+def test_values_far_out_are_cut_off_and_columns_that_came_later_are_left_out():
+    X, Y, *_ = made(d=3)
+    part = begun(X, Y)
+    far = part.middle + part.scale * np.array([[1e6, -1e6, 31.0]])
+    wide = np.column_stack([far, [[7.0, 7.0]]])
+    np.testing.assert_allclose(part._features(wide), [[32.0, -32.0, 31.0, 1.0]], rtol=1e-6)
+
+
+def test_rows_without_weight_or_error_are_no_reason_to_solve():
+    X, Y, P, weight = made(768, d=300)
+    part = begun(X, Y)
+    part.learn(X[:256], Y[:256], P[:256], weight[:256])
+    W, sums = part.W.copy(), part.sums.copy()
+    assert W.any()
+    part.learn(X[256:], Y[256:], P[256:], np.zeros(512))
+    np.testing.assert_array_equal(part.W, W)
+    np.testing.assert_array_equal(part.sums, sums)
+    # targets so small that no variance is known
+    small = begun(X, Y)
+    assert not small.learn(X, 1e-161 * Y, P, weight).any()
+    assert not small.W.any()
+
+
+@pytest.mark.filterwarnings("error")
+def test_weights_are_finite_where_errors_are_very_much_larger_than_before():
+    X, Y, P, weight = made(512)
+    part = begun(X, Y)
+    part.learn(X[:256], Y[:256], P[:256], weight[:256])
+    part.learn(X[256:], 1e25 * Y[256:], P[256:], weight[256:])
+    assert np.isfinite(part.W).all()
+    assert np.isfinite(part.v).all()
 
 
 @pytest.mark.parametrize("block", [1, 7, 256, 300])
@@ -106,7 +154,7 @@ def test_two_parts_of_a_stream_give_the_sums_of_the_whole():
     A, b = whole._whole_sums()
     np.testing.assert_allclose(np.triu(mine.A), np.triu(A), rtol=1e-4, atol=1e-2)
     np.testing.assert_allclose(mine.b, b, rtol=1e-4, atol=1e-2)
-    assert mine.n_rows == whole.n_rows
+    assert (mine.n_rows, mine.n_waiting) == (whole.n_rows, 0)
     missed = [np.mean((Y - of._features(X) @ of.W) ** 2) for of in (mine, whole)]
     assert missed[0] < 1.01 * missed[1]
 
@@ -119,9 +167,61 @@ def test_the_noise_of_two_parts_is_that_of_the_rows_whose_errors_they_have_summe
     rows = sum(of.n_rows - of.n_solved for of in (mine, other))
     missed = mine.missed + other.missed
     assert 0 < rows < other.n_rows
+    sums = mine.sums + other.sums
     monkeypatch.setattr(LinearPart, "_solve", lambda part: None)
     mine.take_in(other, None)
     assert (mine.n_rows - mine.n_solved, mine.missed) == (rows, missed)
+    np.testing.assert_array_equal(mine.sums, sums)
+
+
+def test_what_one_part_forgot_by_the_rows_of_the_other_is_forgotten_in_their_sums():
+    X, Y, P, weight = made(1280)
+    whole, origin = begun(X, Y, 0.999), begun(X, Y, 0.999)
+    whole.learn(X, Y, P, weight)
+    origin.learn(X[:512], Y[:512], P[:512], weight[:512])
+    mine, other = copy.deepcopy(origin), copy.deepcopy(origin)
+    mine.learn(X[512:768], Y[512:768], P[512:768], weight[512:768])
+    other.learn(X[768:], Y[768:], P[768:], weight[768:])
+    mine.take_in(other, origin)
+    np.testing.assert_allclose(np.triu(mine.A), np.triu(whole.A), rtol=1e-4, atol=1e-2)
+    np.testing.assert_allclose(mine.b, whole.b, rtol=1e-4, atol=1e-2)
+
+
+def test_two_parts_that_were_both_just_solved_are_solved_anew():
+    X, Y, P, weight = made(512)
+    mine, other = begun(X, Y), begun(X, Y)
+    mine.learn(X[:256], Y[:256], P[:256], weight[:256])
+    other.learn(X[256:], Y[256:], P[256:], weight[256:])
+    assert mine.n_rows == mine.n_solved == other.n_solved == 256
+    left = [np.mean((Y[256:] - mine._features(X[256:]) @ mine.W) ** 2)]
+    mine.take_in(other, None)
+    left.append(np.mean((Y[256:] - mine._features(X[256:]) @ mine.W) ** 2))
+    assert left[1] < 0.97 * left[0]
+    nothing = begun(X, Y)
+    nothing.take_in(begun(X, Y), None)
+    assert not nothing.W.any()
+
+
+@pytest.mark.parametrize("name", ["tails", "middle", "scale"])
+def test_parts_in_other_units_do_not_merge(name):
+    X, Y, *_ = made(200)
+    mine, other = begun(X, Y), begun(X, Y)
+    mine.require_alike(other)
+    setattr(other, name, getattr(other, name) + 1.0)
+    with pytest.raises(MergeError, match="the units of the linear part"):
+        mine.require_alike(other)
+
+
+def test_crafted_states_are_refused():
+    X, Y, *_ = made(200)
+    state = begun(X, Y).get_state()
+    for wrong, message in (
+        ({"n_solved": 1}, "n_solved: is more than n_rows"),
+        ({name: state[name][:-1] for name in ("middle", "scale")}
+         | {"tails": state["tails"][:, :-1]}, "A: has 31 rows, and there are 29 columns"),
+    ):  # fmt: skip
+        with pytest.raises(ModelFileError, match=message):
+            LinearPart(Units.none(0), 1).set_state({**state, **wrong})
 
 
 @pytest.mark.parametrize("position", [0, 1, 2])
@@ -131,13 +231,19 @@ def test_signs_become_indicators(position):
     codes += codes >= position
     two, three = begun(X, signs), LinearPart.begun(X[:100], 3, 1.0)
     two.learn(X, signs, P, weight)
+    v, sums = two.v.copy(), two.sums.copy()
     two.add_output(position)
     three.learn(X, targets_of(codes, 3), np.zeros((600, 3)), weight)
     np.testing.assert_allclose(two.b, three.b, rtol=1e-4, atol=1e-3)
     np.testing.assert_allclose(two.targets, three.targets, rtol=1e-4, atol=1e-4)
+    assert two.missed == pytest.approx(three.missed, rel=0.02)
     scores = two._features(X) @ two.W
     np.testing.assert_allclose(scores.sum(axis=1), 1.0)
     assert np.abs(scores[:, position]).max() < 1e-12
+    # two indicators have half the squared error of a sign, and a quarter of its variance each
+    np.testing.assert_array_equal(two.v, 0.25 * v)
+    np.testing.assert_array_equal(two.sums[:ROWS], 0.5 * sums[:ROWS])
+    assert two.sums[ROWS] == sums[ROWS]
 
 
 def weak(n=3000, d=120, seed=0):

@@ -154,8 +154,10 @@ class LinearPart(Stateful):
 
     def _solve(self) -> None:
         """The weights of all rows in the sums, and the prior variances that follow from them."""
-        n, K = max(self.n_rows - self.n_solved, 1), self.b.shape[1]
-        noise = self.missed / (n * K)
+        n, K = self.n_rows - self.n_solved, self.b.shape[1]
+        # two parts that were both just solved have no errors since: the constant's variance is the
+        # noise of their first solution
+        noise = self.missed / (n * K) if n else float(self.v[-1])
         self.n_solved, self.missed = self.n_rows, 0.0
         if not self.v.any():
             # the constant may be as large as the targets
