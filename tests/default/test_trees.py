@@ -68,6 +68,15 @@ def test_slopes_are_those_of_the_loss(loss):
         assert h[at] == pytest.approx((up - 2.0 * here + down) / 1e-8, abs=1e-5)
 
 
+def test_slopes_of_classes_are_finite_however_far_apart_scores_are():
+    F = np.array([[2000.0, -1000.0, 2000.0], [-3000.0, -2000.0, -2000.0]])
+    Y, g, h = np.eye(3)[[0, 2]], np.empty((2, 3)), np.empty((2, 3))
+    slopes(F, np.arange(2), Y, np.ones(2), MORE, g, h)
+    p = softmax(F, axis=1)
+    np.testing.assert_allclose(g, Y - p)
+    np.testing.assert_allclose(h, p * (1.0 - p))
+
+
 def test_each_question_is_the_best_one_and_each_value_a_step_of_newton(monkeypatch):
     monkeypatch.setattr(boosting, "_SHARE", 1.0)
     _, Y, weight, rows, trees, _ = grown(TWO, n_trees=1)

@@ -116,7 +116,7 @@ def edges_of(x: np.ndarray, back: float = 0.0) -> np.ndarray:
     values, counts = np.unique(x, return_counts=True)
     at = np.arange(len(values) - 1)
     if len(values) > _MOST_BINS:
-        below = np.cumsum(np.minimum(counts, max(len(x) // _MOST_BINS, 1)))
+        below = np.cumsum(np.minimum(counts, len(x) // _MOST_BINS))
         ends = (np.arange(1, _MOST_BINS) - back) * (below[-1] / _MOST_BINS)
         at = np.unique(np.minimum(np.searchsorted(below, ends), len(values) - 2))
     return np.asarray(0.5 * values[at] + 0.5 * values[at + 1])

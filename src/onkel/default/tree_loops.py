@@ -124,8 +124,7 @@ def choose(bins, counts, asked, weight, r, penalty, columns, cuts, leaf, H):
                 continue
             H[a, n_leaves // 2 : n_leaves, : counts[c]] = 0.0
             _add_rows(bins[c], rows, places, added, n_rows, H[a])
-            if level > 0:
-                _part_leaves(H[a], n_leaves // 2, counts[c], lower)
+            _part_leaves(H[a], n_leaves // 2, counts[c], lower)
             cut, gain = _best_cut(H[a], whole, n_leaves, counts[c], penalty, sums, gains)
             if gain > most:
                 most, columns[level], cuts[level] = gain, c, cut
