@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import copy
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from onkel import OnlineKernelClassifier, OnlineKernelRegressor
 from onkel.default.bins import PairBins
-from onkel.default.cells import PairCells
+from onkel.default.cells import ROWS, PairCells
 from onkel.default.cells_anew import CellsAnew
 from onkel.default.corrected_by_cells import CorrectedModel
 from onkel.learners import KernelRLSRegressor
@@ -116,6 +117,92 @@ def test_too_few_rows_or_too_many_residuals_are_not_learned(n, m):
     assert list(anew.learn_first(X, y, weight)) == []
     anew.learn(X[:64], y[:64], weight[:64])
     assert anew.cells is None
+
+
+def stubbed(n_outputs=1, m=40, share=0.0, forgetting=1.0):
+    """Cells that learn anew what an f of m landmarks leaves that is 0 and saw a share of itself."""
+    X, y = pairs(500)
+    training = SimpleNamespace(
+        weights=np.zeros((n_outputs, m)),
+        coef=np.zeros((n_outputs, m)),
+        features=lambda X: np.zeros((len(X), m)),
+        own_shares=lambda X, weight: np.full(len(X), share),
+    )
+    bins = PairBins.of(X, y[:, None], 100)
+    return CellsAnew(PairCells(bins, n_outputs, forgetting), training)
+
+
+@pytest.mark.parametrize(
+    ("n_outputs", "m", "n", "learns"),
+    [(1, 40, 60, True), (1, 40, 59, False), (1, 20, 1600, True), (1, 20, 1601, False),
+     (4, 20, 400, True), (4, 20, 401, False)],
+)  # fmt: skip
+def test_rows_are_learned_from_as_many_as_landmarks_need_to_as_many_numbers_as_fit(
+    n_outputs, m, n, learns, monkeypatch
+):
+    monkeypatch.setattr(PairCells, "left", 0.98)
+    anew, (X, y) = stubbed(n_outputs, m), pairs(n)
+    y = y if n_outputs == 1 else np.arange(n) % n_outputs * 1.0
+    assert sum(anew.learn_first(X, y, np.ones(n))) == n * learns
+    anew.learn(X, y, np.ones(n))
+    # where they have not learned these rows, nor do they learn those that follow
+    assert anew._once.sums.any() == learns
+
+
+@pytest.mark.parametrize(("n", "left", "epochs"), [(7936, 0.9, 3), (7935, 0.9, 1), (7936, 0.98, 1)])
+def test_further_epochs_need_rows_to_follow_and_cells_that_matter(n, left, epochs, monkeypatch):
+    monkeypatch.setattr(PairCells, "left", left)
+    anew, (X, y) = stubbed(m=50), pairs(n)
+    assert sum(anew.learn_first(X, y, np.ones(n))) == epochs * n
+    assert epochs == 1 or anew.work(n) == 3 * n
+
+
+@pytest.mark.parametrize(("left", "done"), [(0.9989, 2500), (0.9991, 1024)])
+def test_cells_that_leave_all_are_given_up_after_half_of_the_rows(left, done, monkeypatch):
+    monkeypatch.setattr(PairCells, "left", left)
+    anew, (X, y) = stubbed(), pairs(2500)
+    assert sum(anew.learn_first(X, y, np.ones(2500))) == done
+    assert anew._once.sums[ROWS] == (2500 if done == 2500 else 1536)
+    assert anew.cells is None
+
+
+@pytest.mark.parametrize(("left", "go_on"), [(0.97, True), (0.971, False)])
+def test_cells_that_leave_much_do_not_go_on(left, go_on, monkeypatch):
+    monkeypatch.setattr(PairCells, "left", left)
+    anew = stubbed()
+    list(anew.learn_first(*pairs(500), np.ones(500)))
+    assert anew.cells is (anew._once if go_on else None)
+
+
+@pytest.mark.parametrize(("gained", "often"), [(2.0, False), (2.01, True)])
+def test_several_epochs_must_gain_two_standard_errors(gained, often, monkeypatch):
+    monkeypatch.setattr(PairCells, "left", 0.9)
+    anew = stubbed()
+    list(anew.learn_first(*pairs(500), np.ones(500)))
+    anew._often, anew._gained, anew._spread = copy.deepcopy(anew._once), gained, 1.0
+    assert anew.cells is (anew._often if often else anew._once)
+
+
+def test_what_several_epochs_gain_counts_rows_by_their_weight():
+    (X, y), (more, then) = pairs(8000), pairs(200, seed=10)
+    anew, weight = stubbed(m=50), np.random.default_rng(0).uniform(0.0, 4.0, 200)
+    list(anew.learn_first(X, y, np.ones(8000)))
+    once, often = copy.deepcopy(anew._once), copy.deepcopy(anew._often)
+    R = then[:, None]
+    squares = [(R - cells.learn(more, R, weight)) ** 2 for cells in (once, often)]
+    gains = weight * (squares[0] - squares[1])[:, 0]
+    anew.learn(more, then, weight)
+    assert anew._gained == pytest.approx(gains.sum())
+    assert anew._spread == pytest.approx(gains @ gains)
+
+
+@pytest.mark.parametrize(("share", "times"), [(0.0, 1.0), (0.75, 4.0), (1.0, 100.0)])
+def test_residuals_grow_by_what_rows_told_of_themselves_but_not_without_bound(share, times):
+    (X, y), anew = pairs(300), stubbed(share=share, forgetting=0.99)
+    list(anew.learn_first(X, y, np.ones(300)))
+    once = PairCells(anew._once.bins, 1, 0.99)
+    once.learn(X, times * y[:, None], np.ones(300))
+    np.testing.assert_allclose(anew._once.W, once.W, rtol=1e-9)
 
 
 # ---- in the model --------------------------------------------------------------------------------

@@ -11,7 +11,17 @@ from scipy.sparse import csr_array
 from onkel import OnlineKernelClassifier, OnlineKernelRegressor
 from onkel.default import corrected_by_cells
 from onkel.default.bins import PairBins
-from onkel.default.cells import ROWS, PairCells, find_bins, residuals_with_class
+from onkel.default.cells import (
+    DOUBT,
+    LEFT,
+    ROWS,
+    SIZE,
+    WHOLE,
+    PairCells,
+    find_bins,
+    learn_in_stages,
+    residuals_with_class,
+)
 
 pytestmark = pytest.mark.compiled
 
@@ -65,6 +75,31 @@ def test_the_loop_is_the_formula(n_outputs):
     expected = naive(X, R, weight, model.bins, 0.5 / 10)
     np.testing.assert_allclose(model.learn(X, R, weight), expected, rtol=1e-9, atol=1e-12)
     assert np.abs(expected).max() > 0.4
+    whole, left = (weight @ (of**2).sum(axis=1) for of in (R, R - expected))
+    np.testing.assert_allclose(model.sums[[WHOLE, LEFT]], [whole, left])
+    assert model.left == pytest.approx(left / whole)
+
+
+def test_the_one_cell_of_a_row_begins_with_half_the_variance_of_the_noise():
+    X = np.repeat([[0.0], [1.0]], 10, axis=0)
+    model = cells(X, X)
+    assert model.left == 1.0
+    model.learn(X[:1], np.array([[3.0]]), np.ones(1))
+    np.testing.assert_allclose(model.W[:, 0], [0.5 / 1.5 * 3.0, 0.0])
+    again = PairCells(PairBins.none(), 1)
+    again.set_state(model.get_state())
+    assert again.first == model.first == 0.5
+
+
+def test_a_stage_learns_what_those_before_it_leave():
+    X, R, weight = rows()
+    bins = PairBins.of(X, R, 2000)
+    stages, (one, two) = ([PairCells(of, 1) for of in (bins.alone(), bins)] for _ in "12")
+    first = one.learn(X, R, weight)
+    second = two.learn(X, R - first, weight)
+    found = learn_in_stages(stages, X, R, weight)
+    np.testing.assert_allclose(found, first + second, rtol=1e-12, atol=1e-15)
+    assert np.abs(second).max() > 0.1
 
 
 @pytest.mark.parametrize("block", [1, 7, 256, 300])
@@ -201,6 +236,15 @@ def test_forgotten_rows_are_rows_of_less_weight():
     assert model.sums[ROWS] == 256
 
 
+def test_all_sums_fade_after_256_rows_but_not_their_number():
+    X, R, _ = rows(256)
+    model, other = cells(X, R, forgetting=0.99), cells(X, R)
+    for each in (model, other):
+        each.learn(X, R, np.ones(256))
+    np.testing.assert_allclose(model.sums[:ROWS], 0.99**256 * other.sums[:ROWS], rtol=1e-12)
+    assert model.sums[ROWS] == other.sums[ROWS] == 256
+
+
 def test_a_class_added_is_a_class_that_was_never_seen():
     X, R, weight = rows()
     model, wider = cells(X, R), cells(X, R)
@@ -212,6 +256,24 @@ def test_a_class_added_is_a_class_that_was_never_seen():
     three = wider.learn(X[300:], residuals_with_class(R[300:], 1), weight[300:])
     np.testing.assert_allclose(three, residuals_with_class(one, 1), atol=1e-12)
     assert model.left == pytest.approx(wider.left)
+    # one class more of many leaves the squares of all residuals as they are
+    before = wider.sums.copy()
+    wider.add_output(0)
+    np.testing.assert_array_equal(wider.sums, before)
+    assert not wider.W[:, 0].any()
+
+
+def test_withdrawn_cells_correct_nothing_and_are_as_sure_as_before():
+    X, R, weight = rows()
+    model = cells(X, R)
+    model.learn(X, R, weight)
+    V, sums = model.V.copy(), model.sums.copy()
+    model.withdraw()
+    assert not model.scores(X).any()
+    assert model.left == 1.0
+    np.testing.assert_array_equal(model.V, V)
+    kept = [DOUBT, SIZE, WHOLE, ROWS]
+    np.testing.assert_array_equal(model.sums[kept], sums[kept])
 
 
 # ---- under the default learner ---------------------------------------------------------------

@@ -21,7 +21,7 @@ from onkel import (
     make,
 )
 from onkel.default.bins import PairBins
-from onkel.default.cells import AGREED, SIZE, PairCells, share
+from onkel.default.cells import AGREED, SIZE, PairCells, _sums_of_mean, joined_sums, share
 from onkel.errors import MergeError, ModelFileError
 
 
@@ -162,6 +162,21 @@ def test_the_share_of_merged_cells_grows_as_their_noise_averages_out():
     np.testing.assert_allclose(parts[0].sums[SIZE], agreed + noise / 4, rtol=1e-12)
     assert share(parts[0].sums) > max(shares)
     assert np.mean((parts[0].scores(X[7000:])[:, 0] - y[7000:]) ** 2) < min(errors)
+
+
+def test_cells_that_say_too_little_have_no_noise_that_averages_out():
+    """Where the residuals agree with more than cells say, the sums are those of all rows."""
+    agreed, doubt, size, whole, left, n = 5.0, 1.0, 3.0, 20.0, 12.0, 100.0
+    mine = np.array([agreed, doubt, size, whole, left, n])
+    other, origin = 3.0 * mine, np.zeros(6)
+    for kept in (1.0, 0.5):
+        expected = joined_sums(mine, other, origin, kept)
+        np.testing.assert_array_equal(_sums_of_mean(mine, other, origin, kept), expected)
+    # of cells that say more, the noise of each part counts by its rows
+    mine[SIZE], other[SIZE] = 9.0, 21.0
+    expected = joined_sums(mine, other, origin, 0.5)
+    expected[SIZE] -= 0.75 * 0.5 * (9.0 - 5.0) + 0.25 * (21.0 - 15.0)
+    np.testing.assert_allclose(_sums_of_mean(mine, other, origin, 0.5), expected)
 
 
 def test_gradient_learners_are_mixed_by_their_rows():

@@ -88,7 +88,7 @@ class PairCells(Stateful):
 
     def withdraw(self) -> None:
         """Correct nothing for now: s = 0, and it has to prove right anew, as slowly as before."""
-        self.W, self.sums = np.zeros_like(self.W), self.sums.copy()
+        self.W = np.zeros_like(self.W)
         self.sums[AGREED], self.sums[LEFT] = 0.0, self.sums[WHOLE]
 
     def add_output(self, position: int) -> None:

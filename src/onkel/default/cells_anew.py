@@ -60,7 +60,7 @@ class CellsAnew:
         """The cells that go on; None where the former do."""
         if self._often is not None and self._gained > _DOUBT * math.sqrt(self._spread):
             return self._often
-        return self._once if self._learns and self._once.left <= _MOST_LEFT else None
+        return self._once if self._once.left <= _MOST_LEFT else None
 
     def work(self, n: int) -> int:
         """About how much :meth:`learn_first` has to do, in rows."""
