@@ -11,6 +11,8 @@ from scipy.special import expit, softmax
 
 from onkel import OnlineKernelClassifier, OnlineKernelRegressor
 from onkel.default import corrected_by_cells
+from onkel.default import early_trees as of_early_trees
+from onkel.default.boosting import Binned, boosted
 from onkel.default.cells import LEFT, ROWS, WHOLE, learn_share, share
 from onkel.default.early_trees import GROWTHS, FirstRows, Growth, early_trees, n_early_trees
 from onkel.default.learning_leaves import LearningLeaves
@@ -434,7 +436,7 @@ def test_a_saved_model_goes_on_with_the_second(before_the_second, after):
 def test_where_the_first_trees_do_not_help_no_others_grow():
     growth, trees = Growth(), TreePart(1)
     rows = np.zeros((0, 2)), np.zeros(0), np.zeros(0)
-    for left, goes_on in ((0.5, True), (0.999, False)):
+    for left, goes_on in ((0.985, True), (0.995, False)):
         trees.sums[:] = 0.0
         trees.sums[WHOLE], trees.sums[LEFT] = 100.0, 100.0 * left
         first = FirstRows(SECOND[0], 30_000, lambda: rows)
@@ -446,3 +448,110 @@ def test_where_the_first_trees_do_not_help_no_others_grow():
     # where fewer rows are kept for sure, none
     assert Growth().rows_left(first._replace(seen=5000, kept=18_000)) == math.inf
     assert Growth(1).rows_left(first._replace(seen=5000)) == math.inf
+
+
+# ---- when they grow, on few rows -----------------------------------------------------------------
+
+FEW = ((40, 48), (100, 120))
+
+
+@pytest.fixture
+def few_rows(monkeypatch):
+    """Trees grow on few rows; a function that hands a growth the rows seen so far."""
+    monkeypatch.setattr(of_early_trees, "GROWTHS", FEW)
+    X, y = steps(200)
+    weight = np.random.default_rng(1).uniform(0.5, 2.0, 200)
+
+    def first(seen, kept=200):
+        return FirstRows(seen, kept, lambda: (X[:seen], y[:seen], weight[:seen]))
+
+    return first, X, y, weight
+
+
+def test_trees_come_at_their_rows_and_only_the_second_join(few_rows):
+    first, X, y, weight = few_rows
+    growth, trees, came = Growth(), None, {}
+    for seen in range(1, 151):
+        assert growth.goes_on == (seen <= 120)
+        before, trees = trees, growth.grown(first(seen), trees, 16, 1, 7, 1.0)
+        if trees is not before:
+            came[seen] = trees
+            trees.sums[WHOLE], trees.sums[LEFT] = 100.0, 50.0
+    assert list(came) == [48, 120]
+    for (grown_by, begin_at), trees, n in zip(FEW, came.values(), (16, 8), strict=True):
+        some = slice(grown_by)
+        rng = np.random.default_rng([7, grown_by, 4])
+        own = early_trees(X[some], y[some, None], weight[some], n, begin_at, rng, 1.0).finish()
+        np.testing.assert_array_equal(trees.edges[-n:], own.edges)
+    assert (len(trees.columns), trees.leaves.n_first) == (24, 16)
+
+
+def test_rows_are_left_until_the_work_begins_and_until_it_ends(few_rows):
+    first, *_ = few_rows
+    growth = Growth()
+    for seen in range(150):
+        ends = [end for of in FEW for end in of if end > seen]
+        assert growth.rows_left(first(seen)) == (ends[0] - seen if ends else math.inf)
+        second = 100 - seen if seen <= 100 else math.inf
+        assert growth.rows_before_second(first(seen)) == second
+    assert growth.rows_left(None) == growth.rows_before_second(None) == math.inf
+    # rows that are kept for sure must be as many as there are when trees begin to predict
+    assert growth.rows_left(first(60, kept=120)) == 40
+    assert growth.rows_left(first(60, kept=119)) == math.inf
+    assert growth.rows_before_second(first(60, kept=119)) == math.inf
+
+
+def test_a_model_may_grow_them_once_or_never(few_rows):
+    first, *_ = few_rows
+    once, trees = Growth(1), None
+    for seen in range(1, 121):
+        trees = once.grown(first(seen), trees, 16, 1, 0, 1.0)
+    assert len(trees.values) == 16
+    assert not once.goes_on
+    assert not Growth(0).goes_on
+    assert Growth(0).rows_left(first(10)) == math.inf
+
+
+def test_the_first_trees_replace_those_of_the_model_before(few_rows):
+    first, *_ = few_rows
+    before = TreePart(1)
+    # what they leave says nothing about trees of this model
+    before.sums[WHOLE], before.sums[LEFT] = 100.0, 100.0
+    growth, trees = Growth(), before
+    for seen in range(40, 49):
+        assert trees is before
+        trees = growth.grown(first(seen), trees, 16, 1, 0, 1.0)
+    assert len(trees.values) == trees.leaves.n_first == 16
+
+
+def test_work_begun_again_gives_the_same_trees(few_rows):
+    first, *_ = few_rows
+    found = []
+    for again in (False, True):
+        growth, trees = Growth(), None
+        for seen in range(40, 49):
+            if again and seen == 45:
+                assert growth._work is not None
+                growth.begin_again()
+                assert growth._work is None
+            trees = growth.grown(first(seen), trees, 16, 1, 0, 1.0)
+        found.append(trees)
+    np.testing.assert_array_equal(found[0].values, found[1].values)
+    np.testing.assert_array_equal(found[0].edges, found[1].edges)
+
+
+@pytest.mark.parametrize(("kind", "part_of"), [("numbers", 1.0), ("two classes", 0.5)])
+def test_they_are_boosted_trees_over_bins_that_begin_at_random(kind, part_of):
+    X, y = steps(300)
+    Y = y[:, None] if kind == "numbers" else np.where(y > 0.0, 1.0, -1.0)[:, None]
+    weight = np.random.default_rng(1).uniform(1.0, 4.0, 300)
+    part = early_trees(X, Y, weight, 16, 400, np.random.default_rng(0), 1.0).finish()
+    rng, again = np.random.default_rng(0), TreePart(1)
+    targets = again.begin(Y, weight)
+    rows = Binned.of(X, rng.random(6))
+    of = rows, targets, weight / weight.mean(), part.loss, 16, 0.3
+    trees = boosted(*of, rng)
+    np.testing.assert_array_equal(part.edges, rows.edges_at(trees))
+    np.testing.assert_allclose(part.values, trees.values, rtol=1e-6, atol=1e-8)
+    assert part.part == part_of
+    assert part.leaves.rate == 0.3
