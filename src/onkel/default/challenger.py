@@ -249,7 +249,7 @@ class RestartingModel(Stateful):
     def rows_before_fit(self) -> float:
         """As of all models; where one may take over or begin a search, the rest of the bin."""
         decided = self.challenger is not None or self.waits_for_search
-        rest = BIN_ROWS - len(self.window) - 1 if decided and not self.fixed else math.inf
+        rest = BIN_ROWS - len(self.window) - 1 if decided else math.inf
         return min(rest, *(model.rows_before_fit() for model in self.models()))
 
     def fit_ahead(self) -> bool:

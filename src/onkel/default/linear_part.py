@@ -166,10 +166,13 @@ class LinearPart(Stateful):
             return
         H, diagonal = self.A.copy(), np.diag(self.A).astype(np.float64)
         H.flat[:: len(H) + 1] += np.minimum(noise / self.v, _LARGEST).astype(np.float32)
-        W, _ = spotrs(cholesky_upper(H).T, self.b.astype(np.float32), lower=1)
+        # in a unit, a power of two, in which float32 holds the sums of the largest targets
+        unit = int(np.frexp(np.abs(self.b).max())[1])
+        b = np.ldexp(self.b, -unit).astype(np.float32)
+        W, _ = spotrs(cholesky_upper(H).T, b, lower=1)
         if not np.isfinite(W).all():
             return
-        self.W = W.astype(np.float64)
+        self.W = np.ldexp(W.astype(np.float64), unit)
         own = np.sqrt(np.mean(self.W**2, axis=1) + noise / (diagonal + noise / self.v))[:-1]
         self.v[:-1] = own * own.mean()
         self.sums[:ROWS] *= 0.5
