@@ -162,7 +162,8 @@ class Learning(Next):
         known = labelled(block.y)
         parts = []
         for rows, learn in self._runs(known):
-            parts.append(self._part(rows_of(block, rows), learn))
+            part = rows_of(block, rows)._replace(start=block.start + rows.start)
+            parts.append(self._part(part, learn))
             if self.failure is not None:
                 break
         first = parts[0][0]

@@ -65,7 +65,8 @@ class Encoder(Stateful):
     Attributes
     ----------
     means, counts : ndarray of shape (n_features,) or None
-        Running means for ``missing="mean"`` and the number of values in them.
+        Running means for ``missing="mean"`` and the number of values in them: those of the rows
+        learned so far.
 
     Examples
     --------

@@ -90,7 +90,7 @@ class Plan:
             if block.y is None:
                 raise DataError("has no target column to learn from")
             if skip < block.n_rows:
-                yield rows_of(block, slice(skip, None)) if skip else block
+                yield rows_of(block, slice(skip, None))._replace(start=block.start + skip)
             skip = max(skip - block.n_rows, 0)
 
     def sample(self, heads: list[tuple[str, object]]) -> tuple[StreamModel, list[Block], list[int]]:
@@ -154,7 +154,11 @@ def _first_rows(stream: Stream, rows: int) -> Iterator[Block]:
     for block in stream:
         if block.y is None:
             raise DataError("there is no column to learn: name it with target= (--target)")
-        yield rows_of(block, slice(rows))
+        own = rows_of(block, slice(rows))
+        if own.means is not None:
+            own.means.learn(own, own.n_rows)
+        # the sample is learned in another order
+        yield own._replace(means=None, unfilled=None)
         rows -= block.n_rows
         if rows <= 0:
             return

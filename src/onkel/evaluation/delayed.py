@@ -107,6 +107,10 @@ class Delayed(Stateful):
         except DataError as error:
             error.predictions = self._array(predictions)
             raise
+        finally:
+            if block.means is not None and isinstance(self.model, StreamModel):
+                # rows that wait are kept with the model
+                block.means.learn(block, len(predictions), self.model.encoder)
         return self._array(predictions)
 
     def finish(self) -> None:

@@ -185,14 +185,18 @@ class BlockModel(Stateful):
             try:
                 found = learn_rows(self, X, y, block.late, block.groups)
             except BaseException as error:
+                n = self.n_rows - before
+                if block.means is not None:
+                    block.means.learn(block, n, self.encoder)
                 made = predictions_of(error)
                 if made is not None:
-                    n = self.n_rows - before
                     self._feed_back(y, made.predictions[:n], made.alone, first)
                 if not isinstance(error, DataError):
                     raise
                 where = source or self.settings.get("source")
                 raise self.located(error, block.start, where) from error.__cause__
+            if block.means is not None:
+                block.means.learn(block, len(y), self.encoder)
             self._feed_back(y, found.predictions, found.alone, first)
         return found
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -11,6 +11,13 @@ from onkel.annotations import ArrayLike, Matrix
 from onkel.columns.failures import count
 from onkel.errors import DataError
 from onkel.numerics.arrays import with_zero_columns
+
+
+class Means(Protocol):
+    """Means that filled the gaps of a block."""
+
+    def learn(self, block: Block, n: int, encoder: object = None) -> None:
+        """Let the means of the encoder know the first n rows of a block, unless they do."""
 
 
 class Block(NamedTuple):
@@ -32,6 +39,10 @@ class Block(NamedTuple):
     where: str = ""
     #: which rows (n,) have no target, until they are left out; None if all have one
     unlabelled: np.ndarray | None = None
+    #: the features with NaN where means have filled gaps (n, d); None: as X
+    unfilled: Matrix | None = None
+    #: what the encoder's means learn the rows by, once a model has learned them
+    means: Means | None = None
 
     @property
     def n_rows(self) -> int:
@@ -44,7 +55,7 @@ _BY_ROW = ("y", "groups", "times")
 
 def rows_of(part: Block, rows: slice | np.ndarray) -> Block:
     """Some rows of a block, by slice, mask or indices; ``start`` stays."""
-    held = {name: getattr(part, name) for name in ("X", *_BY_ROW, "unlabelled")}
+    held = {name: getattr(part, name) for name in ("X", *_BY_ROW, "unlabelled", "unfilled")}
     return part._replace(**{name: v[rows] for name, v in held.items() if v is not None})
 
 
@@ -52,25 +63,33 @@ def concat(parts: list[Block]) -> Block:
     """Stack rows, with 0 in columns that they lack; a single part is returned without a copy."""
     if len(parts) == 1:
         return parts[0]
-    X: Matrix
-    if isinstance(parts[0].X, np.ndarray):
-        d = max(p.X.shape[1] for p in parts)
-        X = np.concatenate([with_zero_columns(p.X, d - p.X.shape[1]) for p in parts])
-    else:
-        from scipy.sparse import vstack
-
-        X = vstack([p.X for p in parts], format="csr")
-    stacked: dict[str, Any] = {"X": X}
+    stacked: dict[str, Any] = {"X": _stacked([p.X for p in parts])}
+    if any(p.unfilled is not None for p in parts):
+        given = [p.X if p.unfilled is None else p.unfilled for p in parts]
+        stacked["unfilled"] = _stacked(given)
     for name in _BY_ROW:
         columns = [getattr(p, name) for p in parts]
         stacked[name] = None if columns[0] is None else np.concatenate(columns)
     return parts[-1]._replace(**stacked)
 
 
-def skip(pieces: Iterable[Block], rows: int) -> Iterator[Block]:
-    """The pieces without the first ``rows`` rows."""
+def _stacked(parts: list[Matrix]) -> Matrix:
+    if isinstance(parts[0], np.ndarray):
+        d = max(X.shape[1] for X in parts)
+        return np.concatenate([with_zero_columns(X, d - X.shape[1]) for X in parts])
+    from scipy.sparse import vstack
+
+    return vstack(parts, format="csr")
+
+
+def skip(
+    pieces: Iterable[Block], rows: int, pass_by: Callable[[Block], None] = lambda _: None
+) -> Iterator[Block]:
+    """The pieces without the first ``rows`` rows, which ``pass_by`` gets."""
     for piece in pieces:
         n = piece.n_rows
+        if rows:
+            pass_by(rows_of(piece, slice(rows)))
         if rows < n:
             yield rows_of(piece, slice(rows, None)) if rows else piece
         rows = max(rows - n, 0)

@@ -12,10 +12,76 @@ from onkel.errors import DataError
 from onkel.streams.blocks import Block, rows_of
 
 
+class GapMeans:
+    """The means that fill gaps, of the rows read so far; those of the encoder come after.
+
+    Rows are read ahead. The encoder's means, which are saved with the model, learn a block when the
+    model does (:meth:`learn`), and no rows that it does not learn. ``learns``: whether means learn.
+    """
+
+    def __init__(self, encoder: Encoder, learns: bool) -> None:
+        self.encoder, self.learns = encoder, learns
+        means, counts = encoder.widened_means()
+        self._means, self._counts = means.copy(), counts.copy()
+        #: rows of the stream that the encoder's means know, and these means
+        self._n_known: int = 0
+        self._known: np.ndarray | None = None
+
+    def filled(self, piece: Block, learn: bool) -> Block:
+        """The rows without gaps; the means of the rows read learn them before, if they should."""
+        more = (0, self.encoder.n_features - len(self._means))
+        if more[1]:
+            self._means, self._counts = np.pad(self._means, more), np.pad(self._counts, more)
+        X, given = piece.X.copy(), piece.X
+        gone = np.isnan(_values(X))
+        if learn and self.learns and not self.encoder.fixed:
+            _fill_and_learn(X, self._means, self._counts)
+        elif isinstance(X, np.ndarray):
+            np.copyto(X, self._means[: X.shape[1]], where=gone, casting="same_kind")
+        else:
+            X.data[gone] = self._means[X.indices[gone]]
+        if not self.learns:
+            return piece._replace(X=X)
+        if not learn:
+            # nothing but gaps
+            given = given.copy()
+            _values(given)[...] = np.nan
+        return piece._replace(X=X, unfilled=given if gone.any() or not learn else None, means=self)
+
+    def learn(self, block: Block, n: int, encoder: object = None) -> None:
+        """Let the encoder's means know the first n rows of a block, unless they do.
+
+        ``encoder``: that of the model that learned them. A copied model has another one, whose
+        means stay as they are.
+        """
+        new = block.start + n - self._n_known
+        if encoder in (None, self.encoder) and new > 0:
+            self.pass_by(rows_of(block, slice(max(n - new, 0), n)))
+            self._n_known = block.start + n
+
+    def pass_by(self, rows: Block) -> None:
+        """Let the encoder's means know the next rows."""
+        if self.learns and not self.encoder.fixed:
+            means, counts = (own.copy() for own in self.encoder.widened_means())
+            X = rows.X if rows.unfilled is None else rows.unfilled
+            _fill_and_learn(X.copy(), means, counts)
+            self.encoder.means, self.encoder.counts, self._known = means, counts, means
+        self._n_known += rows.n_rows
+
+    def end(self) -> None:
+        """All rows are known: the encoder's means are those by which they were filled.
+
+        Sums of blocks are rounded in another order than those of pieces.
+        """
+        if self._known is not None and self.encoder.means is self._known:
+            self.encoder.means, self.encoder.counts = self._means, self._counts
+
+
 def clean(
     pieces: Iterable[Block],
     policy: str,
     encoder: Encoder,
+    means: GapMeans | None,
     first_row: int,
     learn: bool,
     every_row: bool,
@@ -24,8 +90,7 @@ def clean(
     """Pieces without NaN, up to the first row that is refused; ``count`` gets their good rows.
 
     Infinite values are always an error, gaps only if the policy is ``"error"``. ``"mean"`` and
-    ``"auto"`` fill with the running mean of the column over the rows before. The encoder keeps the
-    means, so that a saved model fills a new file with them; without ``learn`` they stay fixed.
+    ``"auto"`` fill with the running ``means`` of the column over the rows before.
     ``"skip"`` drops the row. With ``learn``, rows without a target are dropped, too, whatever they
     hold, unless ``every_row`` is asked for; without, their target is NaN or None.
     """
@@ -39,7 +104,7 @@ def clean(
             part = part._replace(y=np.array(part.y.tolist()))
         count(part)
         for own, learned in _parts(part, learn, every_row):
-            repaired = _repaired(own, policy, encoder, learned)
+            repaired = _repaired(own, policy, means, learned)
             if repaired.n_rows:
                 yield repaired
         if failure is not None:
@@ -138,11 +203,11 @@ def _refusal(value: float, column: str | int, where: str, row: int) -> DataError
     return DataError(text, source=where, row=row, column=column, value=float(value))
 
 
-def _repaired(piece: Block, policy: str, encoder: Encoder, learn: bool) -> Block:
+def _repaired(piece: Block, policy: str, means: GapMeans | None, learn: bool) -> Block:
     X = piece.X
+    if means is not None:
+        return means.filled(piece, learn)
     gone = np.isnan(_values(X)) if policy != "error" else None
-    if policy in ("mean", "auto"):
-        return piece._replace(X=_filled(X, encoder, learn))
     if gone is None or not gone.any():
         return piece
     if policy == "zero":
@@ -159,19 +224,11 @@ def _repaired(piece: Block, policy: str, encoder: Encoder, learn: bool) -> Block
     return rows_of(piece, keep)
 
 
-def _filled(X: Matrix, encoder: Encoder, learn: bool) -> Matrix:
+def _fill_and_learn(X: Matrix, means: np.ndarray, counts: np.ndarray) -> None:
+    """Fill gaps by the means of the rows before, row by row, in place."""
     from onkel.columns.running import fill_means, fill_means_sparse
 
-    means, counts = encoder.widened_means()
-    X = X.copy()
-    learn = learn and not encoder.fixed
-    if isinstance(X, np.ndarray) and learn:
+    if isinstance(X, np.ndarray):
         fill_means(X, means, counts)
-    elif isinstance(X, np.ndarray):
-        np.copyto(X, means[: X.shape[1]], where=np.isnan(X), casting="same_kind")
-    elif learn:
-        fill_means_sparse(X.indptr, X.indices, X.data, means, counts)
     else:
-        gone = np.isnan(X.data)
-        X.data[gone] = means[X.indices[gone]]
-    return X
+        fill_means_sparse(X.indptr, X.indices, X.data, means, counts)

@@ -13,7 +13,7 @@ from onkel.columns.encoding import Encoder
 from onkel.columns.failures import count
 from onkel.errors import DataError
 from onkel.streams.blocks import Block, reblock, rows_of, shuffled, skip
-from onkel.streams.missing import clean
+from onkel.streams.missing import GapMeans, clean
 from onkel.streams.schema import Schema
 from onkel.streams.source import Source, TableSource
 
@@ -123,6 +123,7 @@ class Stream:
         self.useless: dict[str, str] = schema.useless
         self._before: Fingerprint | None = None
         self._last: Block | None = None
+        self._means: GapMeans | None = None
 
     @property
     def n_features(self) -> int:
@@ -151,6 +152,11 @@ class Stream:
                     self._before.update(self._last.X, self._last.y, self._last.late)
                 self._last = block
             yield block
+            # learned, or handled in another way
+            if block.means is not None:
+                block.means.learn(block, block.n_rows)
+        if self._means is not None:
+            self._means.end()
 
     def _coming(self, pieces: Iterator[Block]) -> Iterator[Block]:
         for piece in pieces:
@@ -189,10 +195,18 @@ class Stream:
                 self.encoder.means = self.encoder.counts = None
         source = self._source.pieces(raw, self.dtype)
         self.n_read = self.n_unlabelled = 0
-        pieces = clean(source, policy, self.encoder, raw, learns, self._every_row, self._count)
+        self._means = GapMeans(self.encoder, learns) if policy in ("mean", "auto") else None
+        pieces = clean(
+            source, policy, self.encoder, self._means, raw, learns, self._every_row, self._count
+        )
         if reading.shuffle:
             pieces = shuffled(pieces, reading.shuffle, reading.random_state)
-        return pieces if early or self._tracked else skip(pieces, self.skip_rows)
+        return pieces if early or self._tracked else skip(pieces, self.skip_rows, self._pass_by)
+
+    def _pass_by(self, rows: Block) -> None:
+        """Note rows that were learned before."""
+        if self._means is not None:
+            self._means.pass_by(rows)
 
     def _count(self, piece: Block) -> None:
         self.n_read += piece.n_rows
@@ -209,6 +223,7 @@ class Stream:
             if skipped:
                 y = None if piece.y is None else piece.y[:skipped]
                 seen.update(piece.X[:skipped], y, piece.late)
+                self._pass_by(rows_of(piece, slice(skipped)))
                 left -= skipped
                 if not left:
                     self._check(seen)

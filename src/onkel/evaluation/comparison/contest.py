@@ -140,6 +140,8 @@ def read_all(
         if size > most_bytes:
             return None
         parts.append(block)
+        if block.means is not None:
+            block.means.learn(block, block.n_rows)
     if not parts:
         raise DataError("there are no rows to learn from")
     rows = concat(parts)
