@@ -57,7 +57,9 @@ def column_of(
         raise DataError(str(error), source=source, column=name) from None
 
 
-def settled(batch: pa.RecordBatch, column: Column, source: str, how: Written) -> Column:
+def settled(
+    batch: pa.RecordBatch, column: Column, categorical: bool, source: str, how: Written
+) -> Column:
     """An empty column as its first value shows it; the same column if the batch has no value.
 
     Other values do not count, so that it does not matter how rows come in batches.
@@ -71,7 +73,7 @@ def settled(batch: pa.RecordBatch, column: Column, source: str, how: Written) ->
         return column
     row = int(np.argmax(there))
     try:
-        found = column_of(batch.slice(row, 1), column.name, False, source, how)
+        found = column_of(batch.slice(row, 1), column.name, categorical, source, how)
     except DataError as error:
         raise moved(error, rows=row) from None
     zero = f"{found.origin:.12g}" if found.kind in ("number", "flag") else ""

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING
+
+import pyarrow as pa
 
 from onkel.columns.column import Column
 from onkel.columns.encoding import FIRST_ROWS, Encoder
@@ -21,9 +22,6 @@ from onkel.columns.screening import (
 from onkel.columns.values import given, kind_of
 from onkel.errors import DataError
 from onkel.streams.reading import Reading
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 
 class Schema:
@@ -55,6 +53,8 @@ class Schema:
         self.useless: dict[str, str] = {}
         #: kinds of the columns known beforehand
         self.kinds: dict[str, str] = dict.fromkeys(reading.categorical, "text")
+        #: whether the columns of the source have types, so that a dictionary holds categories
+        self.typed: bool = False
         #: the target asked for, or that of the saved encoder
         self.known_target = reading.target
         # Columns that are not wanted are not read.
@@ -222,7 +222,14 @@ class Schema:
         return useful
 
     def _columns(self, first: pa.RecordBatch, names: list[str], source: str) -> list[Column]:
-        text = set(self.reading.categorical)
+        how = self.reading.written
         return [
-            column_of(first, name, name in text, source, self.reading.written) for name in names
+            column_of(first, name, self.is_category(first, name), source, how) for name in names
         ]
+
+    def is_category(self, batch: pa.RecordBatch, name: str) -> bool:
+        """Whether a column holds categories, because it was asked for or by its type."""
+        if name in self.reading.categorical:
+            return True
+        at = batch.schema.get_field_index(name) if self.typed else -1
+        return at >= 0 and pa.types.is_dictionary(batch.schema.field(at).type)

@@ -133,6 +133,8 @@ class TableSource(Source):
     known: set[str]
     # Whether the batches may be of any size.
     cut_at_will = False
+    # Whether the types of the columns are the user's, not chosen by what reads the source.
+    typed = False
     # How text is written.
     how: Written
     # Counts changes of the columns and types to read.
@@ -141,6 +143,7 @@ class TableSource(Source):
     def __init__(self, schema: Schema, files: list[FileRef] | None = None) -> None:
         super().__init__(files)
         self.schema: Schema = schema
+        schema.typed = self.typed
         self.grows = self.grows or len(self.files) > 1
         self.announced = []
         self.kept: list[pa.RecordBatch] = []
@@ -210,7 +213,9 @@ class TableSource(Source):
         from onkel.columns.values import kind_of
 
         new = [
-            column_of(batch, field.name, False, where, self.how)
+            column_of(
+                batch, field.name, self.schema.is_category(batch, field.name), where, self.how
+            )
             for field in batch.schema
             if field.name not in self.known and kind_of(field.type) is not None
         ]
@@ -312,7 +317,8 @@ class TableSource(Source):
             if column.kind == "empty" and column.name in part.schema.names:
                 from onkel.columns.screening import settled
 
-                found = settled(part, column, where, self.how)
+                categorical = self.schema.is_category(part, column.name)
+                found = settled(part, column, categorical, where, self.how)
                 if found is not column:
                     self.encoder.layout.settle(k, found)
                     before[k] = column

@@ -31,6 +31,8 @@ T = TypeVar("T")
 class _Files(TableSource):
     """Record batches of several files, one after the other."""
 
+    typed = True
+
     def __init__(self, files: list[FileRef], schema: Schema) -> None:
         self.files = files
         self._count()
@@ -161,7 +163,7 @@ class FrameSource(TableSource):
     ``labels`` (n,): the target, if it is not a column of the table.
     """
 
-    cut_at_will = True
+    cut_at_will = typed = True
 
     def __init__(self, data: Any, schema: Schema, labels: np.ndarray | None = None) -> None:
         self.data: Any = data
