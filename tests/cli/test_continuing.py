@@ -292,3 +292,26 @@ def test_what_another_process_saved_meanwhile_stays(days, monkeypatch):
     # alone, a run replaces the file
     assert run(*more, saved).exit_code == 0
     assert onkel.load(saved).n_rows == 5100
+
+
+def test_a_resumed_run_fills_gaps_as_the_run_that_was_cut_off(days):
+    """By the means of Monday's rows, too."""
+    for name in ("monday", "tuesday"):
+        frame = pd.read_csv(days / f"{name}.csv")
+        frame["a"] = (frame["a"] + 3.0).where(np.arange(len(frame)) % 5 > 0)
+        frame.to_csv(days / f"{name}.csv", index=False)
+    learn = "learn", days / "monday.csv", "-t", "y", "-a", "fogd", "--exclude", "id"
+    assert run(*learn, "--save", days / "m.onkel").exit_code == 0
+    learn = "learn", days / "tuesday.csv", "--from", days / "m.onkel"
+    assert run(*learn, "--save", days / "whole.onkel").exit_code == 0
+    part = *learn, "--checkpoint", days / "c.onkel", "--checkpoint-every", "300"
+    assert run(*part, "--limit", "600").exit_code == 0
+    result = run(*part, "--resume", "--save", days / "resumed.onkel")
+    assert result.exit_code == 0, result.stderr
+    whole, resumed = (onkel.load(days / f"{name}.onkel") for name in ("whole", "resumed"))
+    assert resumed.n_rows == 5000
+    assert np.array_equal(resumed.encoder.means, whole.encoder.means)
+    assert np.array_equal(resumed.encoder.counts, whole.encoder.counts)
+    assert resumed.describe_columns() == whole.describe_columns()
+    new = pd.read_csv(days / "monday.csv").drop(columns="y")
+    assert (resumed.predict(new) == whole.predict(new)).all()

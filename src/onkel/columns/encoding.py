@@ -198,6 +198,13 @@ class Encoder(Stateful):
             for own in self.layout.categories.values():
                 own.hashes = True
 
+    def go_back(self, before: Encoder | None) -> None:
+        """Count the gaps and values of rows as ``before``, an earlier state; None: of no rows."""
+        gaps = [] if before is None else before.layout.gaps
+        self.layout.gaps = [*gaps, *[0] * (len(self.columns) - len(gaps))]
+        self.means = None if before is None else before.means
+        self.counts = None if before is None else before.counts
+
     def widened_means(self) -> tuple[np.ndarray, np.ndarray]:
         """Running means and counts, padded in place with zeros for new features."""
         if self.means is None or self.counts is None:

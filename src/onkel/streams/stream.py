@@ -124,6 +124,8 @@ class Stream:
         self._before: Fingerprint | None = None
         self._last: Block | None = None
         self._means: GapMeans | None = None
+        #: the encoder before the first row, if that is skipped; None: it had learned no row
+        self.before: Encoder | None = None
 
     @property
     def n_features(self) -> int:
@@ -190,9 +192,7 @@ class Stream:
         raw = self.skip_rows if early else 0
         if self.skip_rows and not early:
             # Skipped rows are read again: their gaps and means must not count twice.
-            self.encoder.layout.gaps = [0] * len(self.encoder.columns)
-            if policy in ("mean", "auto"):
-                self.encoder.means = self.encoder.counts = None
+            self.encoder.go_back(self.before)
         source = self._source.pieces(raw, self.dtype)
         self.n_read = self.n_unlabelled = 0
         self._means = GapMeans(self.encoder, learns) if policy in ("mean", "auto") else None

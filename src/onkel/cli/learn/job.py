@@ -152,7 +152,7 @@ class LearnJob:
         if self.checkpoint.path is not None:
             # no more than there are between two checkpoints
             rows = min(rows, self.checkpoint.every)
-        return self.options.open(
+        stream = self.options.open(
             exclude=exclude,
             random_state=self.options.seed,
             encoder=None if self.model is None else self.model.encoder,
@@ -162,6 +162,10 @@ class LearnJob:
             by_row=self.options.block_rows == 1,
             fingerprint=self.options.checkpoint is not None and fingerprint,
         )
+        if self.resumed_rows and self.base is not None:
+            # the rows of this source came after those of the model of --from
+            stream.before = self.base[0].encoder
+        return stream
 
     def _begin(self, stream: Any, first: Block | None) -> StreamModel:
         """A new model for the task that the first block shows."""
