@@ -16,6 +16,7 @@ from onkel import (
     KernelRLSRegressor,
     NOGDClassifier,
     NOGDRegressor,
+    OGDRegressor,
     PAClassifier,
     RRFRegressor,
     StreamModel,
@@ -34,6 +35,7 @@ DIVERGING = [
     (FOGDRegressor(learning_rate=10.0, random_state=0), Y),
     (FOGDRegressor(learning_rate=10.0, gamma=0.1, random_state=0), Y),
     (NOGDRegressor(learning_rate=10.0), Y),
+    (OGDRegressor(gamma=0.1, loss="squared", learning_rate=10.0), Y),
     (RRFRegressor(learning_rate=1e3, loss="squared", random_state=0), Y),
     (NOGDClassifier(learning_rate=10.0, loss="squared_hinge"), LABELS),
     (
@@ -63,8 +65,10 @@ def test_divergence_is_refused_with_the_row_and_undone(estimator, y):
     assert same(model.get_state(), other.get_state())
     assert np.isfinite(model.coef_).all()
     # the next row is the one that diverges
-    with pytest.raises(DivergenceError, match=r"row 0: .*diverge"):
-        other.partial_fit(X[row : row + 40], y[row : row + 40])
+    for again in (other, model):
+        with pytest.raises(DivergenceError, match=r"row 0: .*diverge"):
+            again.partial_fit(X[row : row + 40], y[row : row + 40])
+    assert same(model.get_state(), other.get_state())
 
 
 @pytest.mark.parametrize("wrapped", [False, True])

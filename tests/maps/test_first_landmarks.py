@@ -38,6 +38,37 @@ def test_hardness_is_that_of_errors_left_out():
         np.testing.assert_allclose(found[i], error @ error / variance, rtol=1e-8)
 
 
+def test_rows_are_predicted_over_landmarks_by_weighted_ridge_regression():
+    rng = np.random.default_rng(0)
+    S, X, of = (rng.standard_normal((n, 3)) for n in (5, 40, 7))
+    Y, weight, theta = rng.standard_normal((40, 2)), rng.uniform(0.0, 2.0, 40), np.full(4, -0.5)
+    K, K0, K_of = (kernel_columns(A, S, np.exp(theta[:-1])) + CONSTANT for A in (X, S, of))
+    R = (K.T * weight) @ K + np.exp(-0.5) * K0
+    expected = K_of @ np.linalg.solve(R, (K.T * weight) @ Y)
+    found = first_landmarks._predicted_over(S, theta, X, Y, weight, of)
+    np.testing.assert_allclose(found, expected, atol=1e-5)
+
+
+def test_as_large_a_part_of_the_rows_fitted_tries_it_and_rows_judge_by_their_weight(monkeypatch):
+    tried = []
+
+    def predicted(S, theta, X, Y, weight, of):
+        tried.append(len(S))
+        # the first choice misses the first row only, the other one all others
+        wrong = np.arange(len(of))[:, None] == 0
+        return wrong * 3.0 if len(tried) % 2 else ~wrong * 1.0
+
+    monkeypatch.setattr(first_landmarks, "_predicted_over", predicted)
+    X, theta = np.random.default_rng(0).standard_normal((30, 2)), np.full(3, -0.5)
+    Y = np.where(np.arange(30) < 20, X[:, 0], 0.0)[:, None]
+    for of_first, chosen in ((0.5, False), (2.0, True)):
+        weight = np.ones(30)
+        weight[20] = of_first
+        rows = finished(best_rows(X, Y, weight, theta, 20, 9))
+        assert (rows.tolist() != list(range(9))) is chosen
+    assert set(tried) == {6}
+
+
 def test_hard_rows_are_taken_where_they_predict_better():
     X, y, wavy = rare_detail(900)
     theta = np.append(np.full(2, 0.7), -5.0)

@@ -128,3 +128,42 @@ def test_only_a_first_search_may_begin_at_the_first_rows(rows, owed, n_starts, m
     for _ in fitted.fit_in_steps(X, X[:, :1], np.ones(rows), due):
         pass
     assert found == [n_starts]
+
+
+def test_a_broken_promise_is_known_at_the_next_search(monkeypatch):
+    def improve(starts, X, Y, weight, steps, rng, units, wanted, device):
+        wanted.learn(0.1, gains.pop(0))
+        return starts[0]
+        yield
+
+    gains = [0.04, 0.06]
+    monkeypatch.setattr("onkel.maps.landmarks.learned.improve", improve)
+    X, fitted = np.random.default_rng(0).standard_normal((1984, 3)), scheduled(20, 3)
+    fitted.spare_work()
+    fitted.fit_labelled(X[:64], X[:64, :1], np.ones(64))
+    for broken in (True, False):
+        for _ in fitted.fit_in_steps(X, X[:, :1], np.ones(1984), 2048):
+            pass
+        assert fitted._promises().broken is broken
+
+
+def test_a_last_search_ends_with_the_penalty_of_later_rows_and_is_no_longer_owed(monkeypatch):
+    def improve(starts, *of, last, device):
+        return starts[0]
+        yield
+
+    def with_best_penalty(at, *of):
+        return at._replace(log_ridge=np.log(7.0))
+        yield
+
+    monkeypatch.setattr("onkel.maps.landmarks.last_fit.improve", improve)
+    monkeypatch.setattr("onkel.maps.landmarks.last_fit.with_best_penalty", with_best_penalty)
+    X, fitted = np.random.default_rng(0).standard_normal((1100, 3)), scheduled(20, 3)
+    fitted.fit_labelled(X[:64], X[:64, :1], np.ones(64))
+    for n, owing in ((1000, True), (1100, False)):
+        fitted._owing = True
+        for _ in fitted.fit_last(X[:n], X[:n, :1], np.ones(n)):
+            pass
+        # so few rows are not searched
+        assert fitted._owing is owing
+    assert fitted.ridge_ == pytest.approx(7.0)

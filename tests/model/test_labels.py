@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from onkel.model.labels import MOST_COLUMNS, targets_of_fit
+from onkel.model.labels import MOST_COLUMNS, targets_of_fit, with_class
 from onkel.numerics.arrays import targets_of
 
 
@@ -32,3 +32,11 @@ def test_squared_errors_over_many_classes_are_kept_on_average():
     found = np.array([np.sum((A @ Y) ** 2) for Y in few]) / whole
     assert abs(found.mean() - 1.0) < 4 * found.std() / np.sqrt(20)
     assert found.std() < 0.1
+
+
+def test_a_class_moves_the_codes_from_its_place_on():
+    codes, signs = np.array([0.0, 2.0, 1.0]), np.array([-1.0, 1.0])
+    for position, after in ((0, [1, 3, 2]), (1, [0, 3, 2]), (3, [0, 2, 1])):
+        assert with_class(codes, position, from_signs=False).tolist() == after
+    for position, after in ((0, [1, 2]), (1, [0, 2]), (2, [0, 1])):
+        assert with_class(signs, position, from_signs=True).tolist() == after

@@ -8,6 +8,7 @@ import pickle
 import numpy as np
 import pytest
 
+from onkel import NOGDRegressor
 from onkel.errors import ModelFileError
 from onkel.model.warmup import KeptRows, Warmup, largest_number
 
@@ -86,6 +87,12 @@ def test_a_state_with_all_rows_that_are_waited_for_is_refused():
                 Warmup(1, 3, np.float32).set_state(state)
         else:
             Warmup(1, 3, np.float32).set_state(dict(state))
+
+
+def test_a_model_knows_how_long_ago_the_rows_of_its_warm_up_came():
+    X, y, weight = rows(5)
+    model = NOGDRegressor().partial_fit(X, y, sample_weight=1.0 + weight).model_
+    assert model.rows_kept().tolist() == [5, 4, 3, 2, 1]
 
 
 def test_rows_kept_for_a_short_time_are_all_replaced():
