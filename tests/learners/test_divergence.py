@@ -71,6 +71,25 @@ def test_divergence_is_refused_with_the_row_and_undone(estimator, y):
     assert same(model.get_state(), other.get_state())
 
 
+def test_rows_are_undone_once_more_soon_after_others():
+    def learner():
+        return OGDRegressor(gamma=0.1, loss="squared", learning_rate=10.0)
+
+    with pytest.raises(DivergenceError) as caught:
+        learner().partial_fit(X, Y)
+    # few rows: one copy of the model serves both
+    last = caught.value.row
+    assert 10 < last < 200
+    model, other = learner(), learner()
+    for a, b in ((0, last - 5), (last - 5, last)):
+        other.partial_fit(X[a:b], Y[a:b])
+    model.partial_fit(X[: last - 5], Y[: last - 5])
+    for a in (last - 5, last):
+        with pytest.raises(DivergenceError):
+            model.partial_fit(X[a : last + 5], Y[a : last + 5])
+        assert same(model.get_state(), other.get_state())
+
+
 @pytest.mark.parametrize("wrapped", [False, True])
 def test_a_fault_of_a_part_of_your_own_is_the_cause(wrapped):
     class Faulty(IdentityFeatures):

@@ -129,3 +129,13 @@ def test_a_refused_row_of_river_leaves_the_model():
     assert np.isfinite(model.model.coef_).all()
     with pytest.raises(DataError, match=r"weight 1e\+200 is too large"):
         model.learn_one(*rows[0], w=1e200)
+
+
+def test_a_learner_whose_first_row_is_refused_has_not_begun():
+    model = make("fogd", "regression")
+    with pytest.raises(DataError, match="row 0"):
+        model.partial_fit([[0.0, np.nan], [1.0, 2.0]], [1.0, 2.0])
+    assert not hasattr(model, "model_")
+    # rows of another number of columns may come first
+    model.partial_fit([[0.0, 1.0, 2.0]], [1.0])
+    assert model.n_rows_ == 1
