@@ -192,7 +192,8 @@ def _try_parts(numbers, at, L, score, alpha, eta, most, largest):
 def _weigh_parts(numbers, most):
     """Take so much of η as the losses of its parts say; they fade."""
     lead = (numbers[TRIAL + 1] - numbers[TRIAL]) / max(most, 1.0 / LARGEST_KEPT)
-    weight = 1.0 / (1.0 + np.exp(-TRUST_IN_PARTS * lead))
+    # above e^700 is no number
+    weight = 1.0 / (1.0 + np.exp(min(-TRUST_IN_PARTS * lead, 700.0)))
     numbers[TRIAL + 2] = weight * SMALL_PART + (1.0 - weight)
     for k in range(2):
         numbers[TRIAL + k] *= _KEPT_BLOCK
