@@ -70,7 +70,7 @@ def _edited(lines):
     [
         (_reversed, "are not those read before"),
         (_swapped, "are not those read before"),
-        (_shortened, "has 2000 rows, and 4096 were read before"),
+        (_shortened, "has 2,000 rows, and 4,096 were read before"),
         (_edited, "are not those read before"),
     ],
 )

@@ -45,7 +45,7 @@ def test_processes_learn_the_same(rows):
 
 def test_an_error_names_the_learner(rows):
     X, y = rows
-    with pytest.raises(DataError, match=r"^(pa|fogd): .*too large"):
+    with pytest.raises(DataError, match=r"^(pa|fogd), row \d+, column \d: .*too large"):
         onkel.compare(["pa", "fogd"], (np.where(X > 2.5, 1e200, X), y), runs=1, jobs=2)
 
 

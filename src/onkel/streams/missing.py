@@ -20,7 +20,8 @@ class GapMeans:
     """
 
     def __init__(self, encoder: Encoder, learns: bool) -> None:
-        self.encoder, self.learns = encoder, learns
+        self.encoder: Encoder = encoder
+        self.learns: bool = learns
         means, counts = encoder.widened_means()
         self._means, self._counts = means.copy(), counts.copy()
         #: rows of the stream that the encoder's means know, and these means

@@ -231,8 +231,8 @@ class Stream:
                 yield rows_of(piece, slice(skipped, None)) if skipped else piece
         if left:
             raise DataError(
-                f"has {count(seen.n_rows, 'row')}, and {self.skip_rows} were read before; give the "
-                "source of that run, or begin anew",
+                f"has {count(seen.n_rows, 'row')}, and {self.skip_rows:,} were read before; give "
+                "the source of that run, or begin anew",
                 source=self.source,
             )
 
