@@ -96,6 +96,7 @@ class RunBounds(Stateful):
             rows[:first] = np.inf
             bounds = np.empty((len(y), 2))
             self.late = np.concatenate([self.late, rows])
+            self.ways = np.concatenate([self.ways, np.empty((len(y), 3))])
             for t, waiting in enumerate(missing):
                 # rows before this one whose labels have come; this and later rows stand behind
                 known = max(len(self.late) - (len(y) - t) - waiting, 0)
@@ -104,7 +105,7 @@ class RunBounds(Stateful):
                 good = (np.abs(due) < LARGEST).all(axis=1)
                 self.intervals.learn_late(due[good, 0], due[good, 1], ways[good], waiting)
                 bounds[t] = self.intervals.bounds(p[t])
-                self.ways = np.vstack([self.ways, self.intervals.way()])
+                self.ways[t - len(y)] = self.intervals.way()
             bounds = bounds[first:]
         self.count(y[first:], p[first:], bounds)
 

@@ -136,10 +136,8 @@ class Weights(Stateful):
         if self.matrix is None:
             loop.learn_block(Z, y, weight, self._W, self.H, self.context, P)
             return
-        Y = targets_of(y, self.shape[0])
-        P[:] = self.matrix.learn(Z, Y - self.level if self.level else Y, weight)
-        if self.level:
-            P += self.level
+        targets = targets_of(y, self.shape[0]) - self.level
+        P[:] = self.matrix.learn(Z, targets, weight) + self.level
         self.count(weight)
 
     def count(self, weight: np.ndarray) -> None:
