@@ -165,7 +165,7 @@ def test_numbers_and_flags_of_json_are_texts_where_texts_are_wanted(tmp_path):
     mixed = write(tmp_path / "mixed.jsonl", ['{"a": 1, "y": "u"}', '{"a": 2, "y": 3}'])
     result = run("learn", mixed, "-t", "y", "-a", "pa")
     assert result.exit_code == 2
-    assert "3 stands where a text is expected; if it is a label, say --task" in result.stderr
+    assert "3 stands where text is expected; if it is a label, say --task" in result.stderr
 
 
 def test_what_stands_for_no_label(tmp_path):

@@ -210,7 +210,7 @@ def test_missing_and_extra_columns_are_named(saved):
         model.predict([{"small": 1, "large": 2, "place": "n"}, 7])
     with pytest.raises(DataError, match="mixes"):
         model.predict({"small": [1, 2], "large": 2, "place": "n"})
-    with pytest.raises(DataError, match=r"row 1, column 'large'.*another type"):
+    with pytest.raises(DataError, match=r"row 1, column 'large': 'x' stands where a number"):
         model.predict({"small": [1, 2], "large": [2, "x"], "place": ["n", "s"]})
 
 

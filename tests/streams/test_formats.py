@@ -258,7 +258,7 @@ def test_jsonl_errors(tmp_path, collect):
     good = [json.dumps({"a": k, "s": "t", "y": 1}) for k in range(50)]
     bads = {
         '{"a": "x", "s": "t", "y": 1}': "a",
-        '{"a": 1, "s": 5, "y": 1}': "s",
+        '{"a": 1, "s": [5], "y": 1}': "s",
         '{"a": 1, ': None,
         "[1, 2]": None,
         '{"s": "t", "y": 1}': "a",

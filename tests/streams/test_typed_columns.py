@@ -10,6 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from onkel import StreamModel, make
+from onkel.errors import DataError
 from onkel.streams import open_stream
 
 N = 120
@@ -97,3 +98,46 @@ def test_text_without_values_is_text():
         )
         model.partial_fit(parts[0], target="y").partial_fit(parts[1])
         assert model.encoder.kinds == {"x": "number", "a": "number"}
+
+
+def _files(frame, folder):
+    """The same rows in files, as frames and as dicts."""
+    table = pa.Table.from_pandas(frame, preserve_index=False)
+    frame.to_csv(folder / "a.csv", index=False)
+    frame.to_json(folder / "a.jsonl", orient="records", lines=True)
+    pq.write_table(table, folder / "a.parquet")
+    with pa.ipc.new_file(folder / "a.arrow", table.schema) as file:
+        file.write_table(table)
+    yield from (str(path) for path in sorted(folder.iterdir()))
+    yield from (frame, pl.from_arrow(table), frame.to_dict("list"), frame.to_dict("records"))
+
+
+@pytest.mark.parametrize(("true", "false"), [("True", "False"), ("TRUE", "FALSE"), ("true", "0")])
+def test_texts_of_flags_are_flags_in_each_format(tmp_path, true, false):
+    flags = np.where(CODES > 1, true, false).astype(object)
+    flags[::10] = None
+    frame = pd.DataFrame({"a": flags, "b": np.arange(N) % 7 + 0.5, "y": 2.0 * CODES})
+    scores = []
+    for rows in _files(frame, tmp_path):
+        model = StreamModel(make("krls", "regression")).partial_fit(rows, target="y")
+        assert model.encoder.kinds == {"a": "flag", "b": "number"}
+        one = [{"a": value, "b": 1.5} for value in (true, false, True, False, None)]
+        scores.append([float(model.predict(row)[0]) for row in one])
+        assert scores[-1] == scores[0]
+    assert scores[0][:2] == scores[0][2:4]
+    assert scores[0][0] - scores[0][1] > 2.0
+
+
+def test_what_is_no_flag_is_refused_or_a_gap_in_each_format(tmp_path):
+    flags = np.where(CODES > 1, "True", "False").astype(object)
+    first = pd.DataFrame({"a": flags, "b": np.arange(N) % 7 + 0.5, "y": 2.0 * CODES})
+    odd = first.assign(a=["maybe", *flags[1:]])
+    for rows in _files(odd, tmp_path):
+        model = StreamModel(make("krls", "regression")).partial_fit(first, target="y")
+        expected = "'maybe' stands where true or false is expected; .* a category, with categorical"
+        with pytest.raises(DataError, match=expected) as caught:
+            model.partial_fit(rows)
+        assert (caught.value.row, caught.value.column) == (0, "a")
+        model.settings["bad_values"] = "missing"
+        assert model.partial_fit(rows).n_rows == 2 * N
+        assert model.encoder.layout.gaps == [1, 0]

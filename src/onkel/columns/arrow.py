@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from onkel.columns.failures import first_failure, shorten, succeeds
-from onkel.columns.notation import is_missing
+from onkel.columns.notation import is_missing, text_of
 from onkel.errors import DataError
 
 FAILURES = (pa.ArrowException, TypeError, ValueError, OverflowError)
@@ -21,8 +21,8 @@ FAILURES = (pa.ArrowException, TypeError, ValueError, OverflowError)
 def arrow_array(values: list[object], name: str, source: str | None = None) -> pa.Array:
     """A column of Python values; whole numbers beyond 64 bits make it one of floats.
 
-    A DataError names the first row whose value differs in type, is no text in UTF-8, or is too
-    large.
+    Where texts are among numbers and flags, all are texts, as in a CSV file. A DataError names the
+    first row whose value differs in type, is no text in UTF-8, or is too large.
     """
     try:
         return pa.array(values, from_pandas=True)
@@ -36,6 +36,9 @@ def arrow_array(values: list[object], name: str, source: str | None = None) -> p
             isinstance(value, Number) or is_missing(value) for value in values
         ):
             return pa.array(as_floats(values, name, source), from_pandas=True)
+        if all(isinstance(value, str | Number) or is_missing(value) for value in values):
+            texts = [None if is_missing(v) else text_of(v, name, k) for k, v in enumerate(values)]
+            return pa.array(texts, pa.string())
 
         def fits(n: int) -> bool:
             return succeeds(lambda: pa.array(values[:n], from_pandas=True), *FAILURES)

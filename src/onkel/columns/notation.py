@@ -21,6 +21,10 @@ GAPS = frozenset(
     )
 )  # fmt: skip
 
+FLAGS = {**dict.fromkeys(("true", "True", "TRUE", "1"), True),
+         **dict.fromkeys(("false", "False", "FALSE", "0"), False)}  # fmt: skip
+"""Texts of flags; a column of 0 and 1 alone holds numbers."""
+
 
 def is_missing(value: object) -> bool:
     """Whether a value is None, NaN, NaT, or pandas' NA, which is neither true nor false."""

@@ -13,7 +13,7 @@ from onkel.columns.categories import is_mostly_one
 from onkel.columns.column import Column, Given
 from onkel.columns.encoding import FIRST_ROWS
 from onkel.columns.failures import moved
-from onkel.columns.notation import Written, are_times_of_day, number_form, time_form
+from onkel.columns.notation import FLAGS, Written, are_times_of_day, number_form, time_form
 from onkel.columns.values import as_numpy, given, kind_of, text_of
 from onkel.columns.words import share_words
 from onkel.errors import DataError
@@ -81,7 +81,7 @@ def settled(
 
 
 def written_column(array: pa.Array, name: str, how: Written) -> Column:
-    """A text column as times, numbers or categories, judged by its values.
+    """A text column as times, numbers, flags or categories, judged by its values.
 
     ValueError if these are ambiguous; it names the option that settles it.
     """
@@ -95,7 +95,7 @@ def written_column(array: pa.Array, name: str, how: Written) -> Column:
         return Column(name, "time")
     if form := number_form(known, how.decimal):
         return Column(name, "number", form=form)
-    return Column(name, "text")
+    return Column(name, "flag" if FLAGS.keys() >= set(known) else "text")
 
 
 def by_values(column: Column, first: Given) -> Column:

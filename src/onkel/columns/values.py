@@ -11,8 +11,8 @@ import pyarrow.compute as pc
 import pyarrow.types as pt
 
 from onkel.columns.column import Column, Given
-from onkel.columns.failures import first_failure, misfit, shorten, succeeds
-from onkel.columns.notation import GAPS, numbers_of, seconds_of
+from onkel.columns.failures import A_FLAG, first_failure, misfit, shorten, succeeds
+from onkel.columns.notation import FLAGS, GAPS, numbers_of, seconds_of
 from onkel.errors import DataError
 
 _UNIT = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
@@ -68,11 +68,15 @@ def as_numpy(array: pa.Array) -> np.ndarray:
 
 
 def numbers(
-    array: pa.Array, name: str, na_values: Collection[str] = (), bad: Counter[str] | None = None
+    array: pa.Array,
+    name: str,
+    na_values: Collection[str] = (),
+    bad: Counter[str] | None = None,
+    wanted: str = "a number",
 ) -> np.ndarray:
     """A numeric or boolean column as numbers; NaN where null, or one of ``na_values``.
 
-    With ``bad``, text that is no number is counted there and NaN.
+    With ``bad``, text that is no number is counted there and NaN. Errors say what is ``wanted``.
     """
     t = array.type
     if pt.is_floating(t):
@@ -89,14 +93,18 @@ def numbers(
     elif pt.is_duration(t):
         return seconds(array, name)
     elif _is_text(t):
-        array = _parsed(array, name, na_values, bad)
+        array = _parsed(array, name, na_values, bad, wanted)
     elif not pt.is_integer(t) and not pt.is_floating(t):
         raise DataError(f"is of type {t}; a number is expected", column=name)
     return as_numpy(array)
 
 
 def _parsed(
-    array: pa.Array, name: str, na_values: Collection[str], bad: Counter[str] | None
+    array: pa.Array,
+    name: str,
+    na_values: Collection[str],
+    bad: Counter[str] | None,
+    wanted: str,
 ) -> pa.Array:
     """Text parsed as numbers; every value must be a number or missing."""
     text = pc.utf8_trim_whitespace(array.cast(pa.string()))
@@ -112,7 +120,7 @@ def _parsed(
             return kept.cast(pa.float64())
         row = first_failure(len(text), lambda k: _casts(text.slice(0, k)))
         value = array[row].as_py()
-        raise DataError(misfit(value, "a number"), row=row, column=name, value=value) from None
+        raise DataError(misfit(value, wanted), row=row, column=name, value=value) from None
 
 
 def texts(values: Collection[str]) -> pa.Array:
@@ -290,16 +298,18 @@ def given(
     if column.kind == "time":
         return Given(seconds(array, column.name))
     if column.kind == "flag" and kind_of(array.type) == "text":
-        array = _flags_as_digits(array)
+        digits = _flags_as_digits(array)
+        return Given(numbers(digits, column.name, na_values, bad, A_FLAG))
     return Given(numbers(array, column.name, na_values, bad))
 
 
 def _flags_as_digits(array: pa.Array) -> pa.Array:
     """Texts with 1 for true and 0 for false, as in a CSV file; others stay."""
     text = array.cast(pa.string())
-    flag = pc.utf8_lower(pc.utf8_trim_whitespace(text))
-    digit = pc.if_else(pc.equal(flag, "true"), "1", "0")
-    return pc.if_else(pc.is_in(flag, texts(("true", "false"))), digit, text)
+    flag = pc.utf8_trim_whitespace(text)
+    known = pc.is_in(flag, texts(FLAGS))
+    true = pc.is_in(flag, texts([word for word, true in FLAGS.items() if true]))
+    return pc.if_else(known, pc.if_else(true, "1", "0"), text)
 
 
 def text_of(array: pa.Array, name: str, na_values: Collection[str] = ()) -> Given:

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv as pacsv
 
-from onkel.columns.failures import count, first_failure, misfit, shorten
+from onkel.columns.failures import A_FLAG, count, first_failure, misfit, shorten
 from onkel.columns.notation import GAPS, numbers_of
 from onkel.columns.values import one_batch, parsed_times, texts
 from onkel.errors import DataError
@@ -19,7 +19,7 @@ from onkel.streams.lines import Chunk, line_of
 _WORDS = {
     pa.float64(): "a number",
     pa.int64(): "a number",
-    pa.bool_(): "true or false",
+    pa.bool_(): A_FLAG,
 }
 NULLS = tuple(sorted(GAPS))
 # Arrow reads 0x1F as the integer 31.
@@ -99,7 +99,7 @@ def _search(
     for name in layout.wanted:
         raw = batch.column(name).slice(0, batch.num_rows)
         good, t = _good_rows(raw, name, layout, data is not chunk.data), layout.types[name]
-        mends = pa.types.is_floating(t) or pa.types.is_temporal(t)
+        mends = pa.types.is_floating(t) or pa.types.is_temporal(t) or pa.types.is_boolean(t)
         if good < len(raw) and not (mends and name in layout.mended):
             failure = _bad_value(raw[good], good, name, t, chunk)
             batch = batch.slice(0, good)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.json as pajson
 
-from onkel.columns.values import parsed_times
+from onkel.columns.notation import FLAGS, text_of
+from onkel.columns.values import kind_of, parsed_times
 
 Types = dict[str, pa.DataType]
 
@@ -97,3 +98,26 @@ def type_by(value: object) -> pa.DataType:
     if not re.match(_TIME, value):
         return pa.string()
     return pa.timestamp("ns" if re.search(_NANOSECONDS, value) else "us")
+
+
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
+_WHOLE = re.compile(r"[+-]?\d{1,38}", re.ASCII)
+
+
+def as_typed(name: str, value: object, t: pa.DataType, gaps: Collection[str], row: int) -> object:
+    """A value as its column holds it, where the text is the same; others stay.
+
+    A number, a flag or a gap in quotes is one, as in a CSV file. A number or flag among texts is
+    text.
+    """
+    kind = kind_of(t)
+    if kind == "text" and isinstance(value, int | float):
+        return text_of(value, name, row)
+    if kind not in ("number", "flag") or pa.types.is_null(t):
+        return value
+    text = str(value).strip() if isinstance(value, str | int) else ""
+    if kind == "flag":
+        value = FLAGS.get(text, value)
+    elif isinstance(value, str) and _NUMBER.fullmatch(text):
+        return int(text) if _WHOLE.fullmatch(text) else float(text)
+    return None if isinstance(value, str) and text in gaps else value

@@ -12,16 +12,18 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from onkel.columns.failures import first_failure, shorten, succeeds
-from onkel.columns.notation import GAPS, text_of
+from onkel.columns.failures import A_FLAG, first_failure, misfit, shorten, succeeds
+from onkel.columns.notation import GAPS
 from onkel.columns.values import kind_of, one_batch, parsed_times, texts
 from onkel.errors import DataError
 from onkel.streams.files import FileRef
-from onkel.streams.json_parsing import Types, flattened, table_of, time_type, type_by
+from onkel.streams.json_parsing import Types, as_typed, flattened, table_of, time_type, type_by
 from onkel.streams.lines import Chunk
 from onkel.streams.text import TextSource
 
 _TYPES = {"number": pa.float64(), "flag": pa.bool_(), "text": pa.string(), "empty": pa.null()}
+_TIME = "a time (like 2024-05-17T12:30:00)"
+_WORDS = {"number": "a number", "flag": A_FLAG, "text": "text", "time": _TIME}
 _FITS = {"number": (int, float), "flag": (bool,), "text": (str,), "time": (str,)}
 # whole numbers beyond 64 bits, as far as Arrow has them: 38 digits
 _WIDE = pa.decimal128(38, 0)
@@ -91,6 +93,12 @@ class JsonlSource(TextSource):
         good = _readable(lines, {}, others=True)
         if not good:
             raise _reason(*lines[0], 0, {})
+        while good < len(lines):
+            known = table_of(_joined(lines[:good]), {}, others=True).schema
+            mended = self._typed(lines, dict(zip(known.names, known.types, strict=True)))
+            if (more := _readable(mended, {}, others=True)) == good:
+                break
+            lines, good = mended, more
         table = table_of(_joined(lines[:good]), {}, others=True)
         first = _object(lines[0][1])
         # A late key that only has nulls so far becomes known with its first value.
@@ -167,9 +175,9 @@ class JsonlSource(TextSource):
     def _search(self, lines: list[Line]) -> tuple[pa.RecordBatch, DataError | None]:
         """The rows before the first bad one, and its error, by bisection."""
         schema = self._schema()
-        lines = _with_texts(lines, [name for name in schema if self.kinds.get(name) == "text"])
         if self._awaits():
             schema |= self._new_keys(lines)
+        lines = self._typed(lines, schema)
         good = _readable(lines, schema)
         whole = [n for n, t in schema.items() if pa.types.is_integer(t) or pa.types.is_decimal(t)]
         for t in (_WIDE, pa.float64()):
@@ -192,6 +200,24 @@ class JsonlSource(TextSource):
             schema = {name: t for name, t in schema.items() if name not in late}
         return self._with_empty(one_batch(table_of(_joined(lines[:good]), schema))), failure
 
+    def _typed(self, lines: list[Line], types: Types) -> list[Line]:
+        """The lines, with values as their columns hold them where only quotes tell them apart."""
+        gaps = GAPS.union(self.reading.na_values)
+        # a label is text or a number, as it is written
+        if self.target in types and self.kinds.get(self.target) != "text":
+            types = {n: t for n, t in types.items() if n != self.target or kind_of(t) != "text"}
+        out = []
+        for row, (number, line) in enumerate(lines):
+            found = _object(line)
+            typed = {
+                n: as_typed(n, v, types[n], gaps, row) if n in types else v
+                for n, v in found.items()
+            }
+            if any(typed[n] is not v for n, v in found.items()):
+                line = json.dumps(typed).encode()
+            out.append((number, line))
+        return out
+
     def _mended(self, lines: list[Line], types: Types) -> tuple[list[Line], list[tuple[int, str]]]:
         """The lines without values that do not fit; row and name of each of these."""
         out, gaps = [], []
@@ -201,7 +227,7 @@ class JsonlSource(TextSource):
             wrong = [
                 name
                 for name, kind in kinds.items()
-                if kind in ("number", "time") and _misfit(name, found[name], types[name])
+                if kind in ("number", "flag", "time") and _misfit(name, found[name], types[name])
             ]
             if wrong:
                 line = json.dumps(found | dict.fromkeys(wrong)).encode()
@@ -232,18 +258,6 @@ def _lines(chunk: Chunk) -> list[Line]:
     """Line number and text of the lines that are not blank."""
     lines = enumerate(flattened(chunk.data).split(b"\n"), chunk.line)
     return [(number, line) for number, line in lines if line.strip()]
-
-
-def _with_texts(lines: list[Line], names: list[str]) -> list[Line]:
-    """The lines, with numbers and flags as texts where these columns are known to be text."""
-    out = []
-    for row, (number, line) in enumerate(lines):
-        found = _object(line)
-        plain = {n: found[n] for n in names if isinstance(found.get(n), int | float)}
-        if plain:
-            line = json.dumps(found | {n: text_of(v, n, row) for n, v in plain.items()}).encode()
-        out.append((number, line))
-    return out
 
 
 def _joined(lines: list[Line]) -> bytes:
@@ -284,7 +298,7 @@ def _reason(number: int, line: bytes, row: int, types: Types) -> DataError:
         what = _misfit(name, value, types.get(name))
         if what:
             column = name.encode("utf-8", "backslashreplace").decode()
-            return DataError(f"{at}{shorten(value)} {what}", row=row, column=column, value=value)
+            return DataError(at + what, row=row, column=column, value=value)
     try:
         table_of(line, types, others=not types)
         why = "it does not fit the rows before"
@@ -318,9 +332,10 @@ def _misfit(name: str, value: object, t: pa.DataType | None) -> str:
     """What is wrong with a value; empty if it fits its type."""
     text = name + value if isinstance(value, str) else name
     if any("\ud800" <= c <= "\udfff" for c in text):
-        return "or its key holds half of a surrogate pair; write both halves, or neither"
+        what = "or its key holds half of a surrogate pair; write both halves, or neither"
+        return f"{shorten(value)} {what}"
     if isinstance(value, float) and math.isinf(value):
-        return "is too large for a number"
+        return f"{shorten(value)} is too large for a number"
     if value is None or t is None:
         return ""
     kind = kind_of(t) or ""
@@ -330,4 +345,4 @@ def _misfit(name: str, value: object, t: pa.DataType | None) -> str:
             parsed_times(pa.array([value]), t)
         except pa.ArrowException:
             fits = False
-    return "" if fits else f"stands where a {kind} is expected"
+    return "" if fits else misfit(value, _WORDS[kind])
