@@ -101,5 +101,5 @@ def test_texts_among_numbers_in_python_values():
         model = StreamModel(make("krls", "regression")).partial_fit(rows, target="y")
         assert model.encoder.kinds == {"a": "number", "n": "number", "f": "flag"}
         np.testing.assert_array_equal(model.predict(rows), expected.predict(plain))
-    with pytest.raises(DataError, match=r"row 1, column 'a': .* of another type"):
-        model.partial_fit([{"a": 1.0, "y": 1}, {"a": [1], "y": 2}])
+    with pytest.raises(DataError, match=r"row 1, column 'n': .* of another type"):
+        model.partial_fit([{"n": 1.0, "y": 1}, {"n": [1], "y": 2}])
