@@ -5,6 +5,8 @@ from __future__ import annotations
 import bz2
 import gzip
 import lzma
+import os
+from threading import Thread
 
 import numpy as np
 import pytest
@@ -12,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from onkel.columns.failures import count
-from onkel.errors import DataError
+from onkel.errors import DataError, NoRowsError
 from onkel.streams import Encoder, lines, open_stream
 
 
@@ -399,3 +401,36 @@ def test_a_row_without_a_target_may_hold_what_it_likes(tmp_path, value):
     stream = open_stream(path, target="y", missing="error")
     assert np.concatenate([block.X for block in stream]).tolist() == [[1, 2], [3, 4], [7, 8]]
     assert stream.n_unlabelled == 1
+
+
+def _written(path, data):
+    """A file, or a named pipe if it is called so."""
+    if path.name != "pipe":
+        return write(path, data)
+    os.mkfifo(path)
+    Thread(target=path.write_bytes, args=(data,), daemon=True).start()
+    return str(path)
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16"])
+@pytest.mark.parametrize("name", ["a.csv", "a.csv.gz", "pipe"])
+@pytest.mark.parametrize("end", ["\n", ""])
+def test_a_last_line_without_an_end_tells_what_columns_are(tmp_path, name, end, encoding):
+    data = f"a,b,y\n1,,2\n2,,3\nx,w,4{end}".encode(encoding)
+    path = _written(tmp_path / name, gzip.compress(data) if name.endswith("gz") else data)
+    how = {"format": "csv", "encoding": encoding}
+    stream = open_stream(path, target="y", missing="auto", **how)
+    assert stream.encoder.kinds == {"a": "text", "b": "text"}
+    assert sum(block.n_rows for block in stream) == 3
+
+
+@pytest.mark.parametrize("name", ["a.csv", "pipe"])
+def test_a_last_line_with_an_open_quote_spoils_no_row_before(tmp_path, collect, name):
+    path = _written(tmp_path / name, b'a,y\n1,2\n2,3\n"4,5')
+    X, _, error, _ = collect(open_stream(path, target="y", format="csv"))
+    assert (X.tolist(), error.row) == ([[1.0], [2.0]], 2)
+
+
+def test_a_file_of_blank_lines_has_no_rows(tmp_path):
+    with pytest.raises(NoRowsError, match="has no rows"):
+        open_stream(write(tmp_path / "a.csv", "\n\n"), target="y")

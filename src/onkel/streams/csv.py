@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 
 from onkel.columns.failures import missing_column, moved, shorten
 from onkel.columns.values import texts
-from onkel.errors import DataError
+from onkel.errors import DataError, NoRowsError
 from onkel.streams.csv_parsing import HEXADECIMAL, NULLS, Layout, as_utf8, read, rows_of
 from onkel.streams.files import FileRef
 from onkel.streams.lines import Chunk
@@ -51,6 +51,8 @@ def header_of(
         start += 1
     end = _first_record(data, start)
     line = _text_of(data[start:end], where)
+    if not line.strip():
+        raise NoRowsError("has no rows", source=where)
     delimiter = reading.sep
     if delimiter is None:
         unquoted = re.sub('"[^"]*"', "", line)

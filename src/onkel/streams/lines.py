@@ -32,6 +32,8 @@ class PipeReader:
 
     def __init__(self, descriptor: int, first_lines: float) -> None:
         self.waits: bool = False
+        #: whether all was read
+        self.ended: bool = False
         self._descriptor = descriptor
         self._first_lines = self._lines_left = first_lines
         self._said = False
@@ -47,6 +49,7 @@ class PipeReader:
             part = os.read(self._descriptor, size - got)
             latest = min(latest, time.monotonic() + _LATEST)
             if not part:
+                self.ended = True
                 break
             parts.append(part)
             got += len(part)
@@ -93,10 +96,14 @@ class _Decoded:
     def waits(self) -> bool:
         return self._pipe.waits
 
+    @property
+    def ended(self) -> bool:
+        return self._pipe.ended
+
     def read(self, size: int) -> bytes:
         while True:
             data = self._pipe.read(size)
-            text = self._decoder.decode(data, final=not data)
+            text = self._decoder.decode(data, final=self._pipe.ended)
             if text or not data:
                 return text.encode()
 
@@ -203,30 +210,41 @@ def _why(error: Exception, ref: FileRef) -> str:
 
 
 def _chunks(stream: Any, raw: Any, ref: FileRef, quotes: bool, size: int) -> Iterator[Chunk]:
-    rest, line, done = b"", 1, 0
-    while more := stream.read(size):
+    rest, line, done, ended = b"", 1, 0, False
+    after = stream.read(size)
+    while after and not ended:
+        more, after = after, b""
         if not done:
             _refuse_what_is_no_text(more, ref)
         data = rest + more if rest else more
         done = raw.tell() if ref.compression and not ref.once else done + len(more)
+        is_pipe = isinstance(stream, PipeReader | _Decoded)
+        if not is_pipe and len(more) < size:
+            after = stream.read(size)
+        ended = stream.ended if is_pipe else len(more) < size and not after
         cut = _cut(data, quotes)
-        if not cut:
-            rest = data
-            if len(rest) > _LONGEST:
-                raise DataError(
-                    f"line {line} has no end in its first {_LONGEST >> 20} MiB; "
-                    "is this a text file of the format given?",
-                    source=ref.name,
-                )
-            continue
-        rest = data[cut:]
-        data = data[:cut]
-        n_lines = data.count(b"\n")
-        waits = isinstance(stream, PipeReader | _Decoded) and stream.waits
-        yield Chunk(data, line, done, n_lines, waits)
-        line += n_lines
+        # a last line without an end tells what the columns are as any other does
+        if ended and _is_whole(data[cut:], quotes) and not (ref.once and pipes_were_ended()):
+            cut = len(data)
+        rest, data = data[cut:], data[:cut]
+        if data:
+            n_lines = data.count(b"\n") + (not data.endswith(b"\n"))
+            yield Chunk(data, line, done, n_lines, is_pipe and stream.waits)
+            line += n_lines
+        elif len(rest) > _LONGEST:
+            raise DataError(
+                f"line {line} has no end in its first {_LONGEST >> 20} MiB; "
+                "is this a text file of the format given?",
+                source=ref.name,
+            )
+        after = after if after or ended else stream.read(size)
     if rest and not (ref.once and pipes_were_ended()):
         yield Chunk(rest, line, done, rest.count(b"\n") + 1)
+
+
+def _is_whole(record: bytes, quotes: bool) -> bool:
+    """Whether a record without a line end has all its quotes."""
+    return not (quotes and record.count(b'"') % 2)
 
 
 def _refuse_what_is_no_text(data: bytes, ref: FileRef) -> None:
