@@ -12,8 +12,16 @@ from sklearn.base import clone, is_classifier
 
 from onkel.distributed.partitions import Part, client_or_default, dask, head, parts_of, spread
 from onkel.distributed.reports import Learned, PartReport
-from onkel.distributed.tasks import Plan, Sample, learn_part, learn_sample, merge_parts, next_sample
-from onkel.errors import DataError, MergeError
+from onkel.distributed.tasks import (
+    Plan,
+    Sample,
+    learn_part,
+    learn_sample,
+    merge_parts,
+    next_sample,
+    none_read,
+)
+from onkel.errors import MergeError
 from onkel.fields import nbytes
 from onkel.pipeline import StreamModel
 
@@ -195,7 +203,7 @@ def _learned(
     """The result of all; ``moved`` models went from process to process."""
     reports = [found[part.name] for part in parts]
     if all(report.failure is not None for report in reports):
-        raise DataError(f"no partition could be read; the first: {reports[0].failure}")
+        raise none_read(reports[0].error)
     model = StreamModel.from_state(whole.state)
     seconds = {
         "sample": whole.report.seconds,

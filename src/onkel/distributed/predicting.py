@@ -136,7 +136,7 @@ def predict_part(
         assert isinstance(cause, Exception)
         if not how["skip_bad"]:
             raise unreadable(name, cause) from None
-        return None, PartReport(name, 0, {}, time.perf_counter() - began, str(cause))
+        return None, PartReport(name, 0, {}, time.perf_counter() - began, cause)
     sums = score.sums if score.n_rows else {}
     seconds = time.perf_counter() - began
     return path, PartReport(name, rows, sums, seconds, n_scored=score.n_rows)

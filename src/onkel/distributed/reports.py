@@ -22,10 +22,15 @@ class PartReport:
     #: of reading and learning, or predicting
     seconds: float
     #: why the partition was left out
-    failure: str | None = None
+    error: Exception | None = None
     #: rows scored where these are not all: the sample's first row comes before any label, and
     #: rows that are predicted may have no target
     n_scored: int | None = None
+
+    @property
+    def failure(self) -> str | None:
+        """Why the partition was left out, in words."""
+        return None if self.error is None else str(self.error)
 
     @property
     def scored(self) -> int:

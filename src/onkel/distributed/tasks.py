@@ -96,6 +96,7 @@ class Plan:
     def sample(self, heads: list[tuple[str, object]]) -> tuple[StreamModel, list[Block], list[int]]:
         """A new model that knows its columns, the sample's blocks, and each partition's rows."""
         model, blocks, taken = self.new_model(), list[Block](), list[int]()
+        failure: Exception | None = None
         share = -(-self.sample_rows // min(len(heads), SAMPLED))
         for name, data in heads:
             wanted = min(share, self.sample_rows - sum(taken))
@@ -109,6 +110,7 @@ class Plan:
             except CANNOT_BE_READ as error:
                 if not self.skip_bad:
                     raise unreadable(name, error) from None
+                failure = failure or error
                 taken.append(0)
                 continue
             if known is None:
@@ -116,6 +118,8 @@ class Plan:
             model.encoder = stream.encoder
             blocks += own
             taken.append(sum(block.n_rows for block in own))
+        if failure is not None and not blocks:
+            raise none_read(failure)
         return model, blocks, taken
 
 
@@ -143,6 +147,17 @@ def unreadable(name: str, error: Exception) -> DataError:
     text = str(error) if isinstance(error, OSError) else damaged(error)
     where = "" if text.startswith(name) else f"{name}: "
     return DataError(f"{where}{text}{hint}")
+
+
+def none_read(first: Exception | None) -> DataError:
+    """The error where no partition could be read; ``first``: that of the first."""
+    why = "no partition could be read; the first: "
+    if not isinstance(first, DataError):
+        return DataError(f"{why}{first}")
+    return DataError(
+        why + first.message,
+        source=first.source, row=first.row, column=first.column, value=first.value,
+    )  # fmt: skip
 
 
 def rows_in(data: object) -> Any:
@@ -241,7 +256,7 @@ def learn_part(
     except CANNOT_BE_READ as error:
         if not plan.skip_bad:
             raise unreadable(name, error) from None
-        report = PartReport(name, 0, {}, time.perf_counter() - began, str(error))
+        report = PartReport(name, 0, {}, time.perf_counter() - began, error)
         return LearnedPart(known, report)
     return LearnedPart(model.get_state() if score.n_rows else known, _report(name, score, began))
 

@@ -11,6 +11,7 @@ import typer
 from onkel.cli.arguments import choose_task, learner_settings
 from onkel.cli.console import complain, note, print_json, stderr, stdout
 from onkel.cli.learn.options import LearnOptions
+from onkel.cli.locating import located
 from onkel.cli.outputs import check_outputs
 from onkel.cli.signals import Interrupted, Interrupts
 from onkel.cli.tables import facts_table
@@ -60,7 +61,7 @@ def learn_with_workers(options: LearnOptions) -> None:
             raise typer.Exit(signal.status) from None
         with interrupts.held():
             for report in learned.left_out:
-                note(f"left out: {report.name}: {report.failure}")
+                note(f"left out: {_why(report)}")
             if options.save is not None:
                 save(learned.model, options.save)
             else:
@@ -142,6 +143,13 @@ def _progress(options: LearnOptions) -> Iterator[Any]:
         bar.update(task, total=1, completed=1)
 
 
+def _why(report: PartReport) -> str:
+    """The partition that was left out, and why; rows are counted within it."""
+    assert report.error is not None
+    text = located(report.error, counted="counted from 1 in this partition")
+    return text if text.startswith(report.name) else f"{report.name}: {text}"
+
+
 def _line(report: PartReport) -> str:
     if report.failure is not None:
         return f"{report.name}: left out"
@@ -183,7 +191,12 @@ def _facts(options: LearnOptions, learned: Learned, algorithm: str) -> dict[str,
         "seconds": learned.seconds,
         "moved_bytes": learned.moved_bytes,
         "partitions": [
-            {"name": one.name, "n_rows": one.n_rows, "metrics": one.metrics, "failure": one.failure}
+            {
+                "name": one.name,
+                "n_rows": one.n_rows,
+                "metrics": one.metrics,
+                "failure": one.error and _why(one),
+            }
             for one in learned.reports
         ],
         "save": options.save,
