@@ -6,10 +6,12 @@ import datetime
 import json
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from onkel import StreamModel, make
 from onkel.errors import DataError, ModelFileError
 from onkel.streams import Encoder, lines, open_stream
 
@@ -191,3 +193,33 @@ def test_a_damaged_state_is_refused():
 def test_where_all_are_empty_they_are_numbers():
     table = pa.table({"a": pa.nulls(9), "y": np.arange(9) % 2})
     assert opened(table).encoder.kinds == {"a": "number"}
+
+
+@pytest.mark.parametrize("kind", VALUES)
+@pytest.mark.parametrize("hold", [pd.DataFrame, dict])
+def test_nan_alone_in_pandas_and_numpy_has_no_type(kind, hold):
+    """None is NaN there, too; a column of another library that has a type keeps it."""
+    x = np.arange(60) % 11 + 0.5
+    known = {"x": x, "a": np.full(60, np.nan), "y": x}
+    late = np.array([VALUES[kind](k) for k in range(60)])
+    models = []
+    for first in (known, known | {"a": [None] * 60}):
+        model = StreamModel(make("pa", "regression")).partial_fit(hold(first), target="y")
+        assert model.encoder.kinds["a"] == "empty"
+        models.append(model.partial_fit(hold(known | {"a": late})))
+        model.partial_fit(hold(known))
+    assert models[0].encoder.kinds["a"] == {"far": "number"}.get(kind, kind)
+    assert models[0].to_bytes() == models[1].to_bytes()
+    table = pa.table(known | {"a": pa.array([None] * 60, pa.float64())})
+    typed = StreamModel(make("pa", "regression")).partial_fit(table, target="y")
+    assert typed.encoder.kinds["a"] == "number"
+
+
+def test_nan_alone_to_predict_is_a_gap():
+    x = np.arange(60) % 11 + 0.5
+    frame = pd.DataFrame({"x": x, "a": x % 3, "y": x})
+    frame.loc[::7, "a"] = np.nan
+    model = StreamModel(make("krls", "regression")).partial_fit(frame, target="y")
+    gone = frame.assign(a=np.nan)
+    expected = [model.predict({"x": value, "a": None})[0] for value in x.tolist()]
+    np.testing.assert_allclose(model.predict(gone), expected, rtol=1e-12)

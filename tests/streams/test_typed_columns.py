@@ -141,3 +141,22 @@ def test_what_is_no_flag_is_refused_or_a_gap_in_each_format(tmp_path):
         model.settings["bad_values"] = "missing"
         assert model.partial_fit(rows).n_rows == 2 * N
         assert model.encoder.layout.gaps == [1, 0]
+
+
+def test_sparse_columns_of_pandas_are_read():
+    counts = np.where(CODES == 2, 3, 0)
+    for dtype in ("int64", "float64"):
+        plain = pd.DataFrame({"a": counts.astype(dtype), "b": CODES * 1.0, "y": CODES})
+        sparse = plain.assign(a=pd.arrays.SparseArray(plain["a"]), y=pd.arrays.SparseArray(CODES))
+        found = [list(open_stream(rows, target="y")) for rows in (plain, sparse)]
+        for one, other in zip(*found, strict=True):
+            np.testing.assert_array_equal(one.X, other.X)
+            np.testing.assert_array_equal(one.y, other.y)
+
+
+def test_whole_numbers_of_128_bits_are_refused_with_a_remedy():
+    frame = pl.DataFrame({"a": pl.Series(CODES.tolist(), dtype=pl.Int128), "y": CODES})
+    for rows in (frame, frame.lazy()):
+        with pytest.raises(DataError, match=r"column 'a': is of type Int128.*polars.Int64"):
+            open_stream(rows, target="y")
+        assert open_stream(rows.cast({"a": pl.Int64}), target="y").encoder.kinds == {"a": "number"}

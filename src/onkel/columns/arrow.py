@@ -50,6 +50,12 @@ def arrow_array(values: list[object], name: str, source: str | None = None) -> p
         ) from None  # fmt: skip
 
 
+def without_type(array: pa.Array | pa.ChunkedArray) -> Any:
+    """Floats of pandas or NumPy; without a type if all are NaN, which is None there, too."""
+    gone = pa.types.is_floating(array.type) and array.null_count == len(array)
+    return pa.nulls(len(array)) if gone else array
+
+
 def _as_moment(value: object) -> object:
     """A moment or a span of NumPy as one of Python."""
     if not isinstance(value, np.datetime64 | np.timedelta64):

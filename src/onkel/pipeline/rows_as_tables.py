@@ -128,13 +128,13 @@ def _array(
     """Python values as an Arrow column; a known column is read as its kind."""
     import pyarrow as pa
 
-    from onkel.columns.arrow import arrow_array
+    from onkel.columns.arrow import arrow_array, without_type
 
     values = unmasked(values)
     if isinstance(values, np.ndarray) and values.dtype.kind not in "OU":
         if values.dtype.kind in "mM" and np.datetime_data(values.dtype)[0] in _COARSE:
             values = values.astype(f"{values.dtype.kind}8[s]")
-        return pa.array(np.ascontiguousarray(values), from_pandas=True)
+        return without_type(pa.array(np.ascontiguousarray(values), from_pandas=True))
     found = list(values)
     if kind == "text":
         found = [None if is_missing(v) else text_of(v, name, k) for k, v in enumerate(found)]

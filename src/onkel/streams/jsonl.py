@@ -94,8 +94,9 @@ class JsonlSource(TextSource):
         if not good:
             raise _reason(*lines[0], 0, {})
         while good < len(lines):
-            known = table_of(_joined(lines[:good]), {}, others=True).schema
-            mended = self._typed(lines, dict(zip(known.names, known.types, strict=True)))
+            known = table_of(_joined(lines[:good]), {}, others=True)
+            types = {name: self._type_of(name, known[name]) for name in known.schema.names}
+            mended = self._typed(lines, types)
             if (more := _readable(mended, {}, others=True)) == good:
                 break
             lines, good = mended, more

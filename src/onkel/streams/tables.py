@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from onkel.annotations import DTypeLike
-from onkel.columns.arrow import FAILURES, as_floats, check_names, check_texts
+from onkel.columns.arrow import FAILURES, as_floats, check_names, check_texts, without_type
 from onkel.columns.failures import count, damaged, words_of
 from onkel.errors import DataError
 from onkel.streams.blocks import Block
@@ -198,6 +198,8 @@ class FrameSource(TableSource):
 
     def _reader(self) -> Iterable[pa.RecordBatch]:
         data = self.data
+        if type(data).__module__.startswith("polars"):
+            _check_widths(data)
         if isinstance(data, pa.RecordBatch):
             return [data]
         if isinstance(data, pa.RecordBatchReader):
@@ -221,9 +223,23 @@ class FrameSource(TableSource):
 
 
 def _of_pandas(frame: pd.DataFrame) -> pa.Table:
-    """An Arrow table of a frame; object columns that mix text and numbers become text."""
+    """An Arrow table of a frame; object columns that mix text and numbers become text.
+
+    A column of NaN alone has no type: its first value tells it.
+    """
     name = type(frame).__name__
     check_names(frame.columns, name)
+    sparse = {c: t.subtype for c, t in frame.dtypes.items() if type(t).__name__ == "SparseDtype"}
+    table = _as_table(frame.astype(sparse) if sparse else frame, name)
+    for k, t in enumerate(frame.dtypes):
+        if isinstance(t, np.dtype) and t.kind == "f":
+            column = without_type(table.column(k))
+            if pa.types.is_null(column.type):
+                table = table.set_column(k, table.schema.names[k], column)
+    return table
+
+
+def _as_table(frame: pd.DataFrame, name: str) -> pa.Table:
     try:
         return pa.Table.from_pandas(frame, preserve_index=False)
     except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError, UnicodeError):
@@ -232,6 +248,18 @@ def _of_pandas(frame: pd.DataFrame) -> pa.Table:
             raise
     read = {column: _of_objects(frame[column], str(column), name) for column in objects}
     return pa.Table.from_pandas(frame.assign(**read), preserve_index=False)
+
+
+def _check_widths(frame: Any) -> None:
+    """Refuse columns of polars that Arrow has no type for."""
+    for name, t in frame.collect_schema().items():
+        if str(t) in ("Int128", "UInt128"):
+            raise DataError(
+                f"is of type {t}, which cannot be read; cast it to polars.Int64, or to "
+                "polars.Float64 where numbers are too large",
+                source=type(frame).__name__,
+                column=name,
+            )
 
 
 def _of_objects(values: pd.Series, name: str, source: str) -> pd.Series | np.ndarray:
