@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 import re
 import subprocess
@@ -329,3 +330,34 @@ def test_labels_that_look_like_numbers_at_first_are_classes_if_asked(tmp_path, m
     found = compare(path, *args, *memory)
     assert [one["name"] for one in found["runs"]] == ["pa"]
     assert found["task"] == "classification"
+
+
+def shown(report):
+    """The settings in a report: name and value."""
+    text = html.unescape(report.read_text())
+    cells = re.findall(
+        r"<td[^>]*>(.*?)</td>|<th[^>]*>(.*?)</th>", text[text.index("Settings</h2>") :]
+    )
+    cells = [re.sub("<[^>]+>", "", a or b) for a, b in cells]
+    return dict(zip(cells[::2], cells[1::2], strict=True))
+
+
+def test_a_report_shows_the_settings_that_were_chosen_or_can_be(rows, tmp_path):
+    report = tmp_path / "r.html"
+    rivals = "--rival", "sklearn.linear_model:Perceptron:alpha=0.001"
+    result = run("compare", rows, "-t", "label", "--exclude", "gap", "-a", "pa:C=0.5", *rivals,
+                 "--runs", 2, "--limit", 100, "--no-statistics", "--report", report)  # fmt: skip
+    assert result.exit_code == 0, result.stderr
+    found = shown(report)
+    of_rival = found.pop("Perceptron:alpha=0.001")
+    assert found == {
+        "source": str(rows), "target": "label", "exclude": "gap", "statistics": "False",
+        "scaling": "auto", "seed of the first run": "0",
+        "pa:C=0.5": "C=0.5, average=False, dtype=float32, feedback=False, fit_intercept=True, "
+                    "loss=hinge, variant=PA-I",
+    }  # fmt: skip
+    assert of_rival.startswith("alpha=0.001, early_stopping=False")
+    result = run("learn", rows, "-t", "label", "-a", "pa", "--report", report)
+    assert result.exit_code == 0, result.stderr
+    names = "source", "target", "algorithm", "scaling", "seed", "task", "parameters"
+    assert tuple(shown(report)) == names

@@ -5,20 +5,24 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from onkel.cli.guarded import UnwrittenError
 from onkel.persistence.atomic import atomic_file
+from onkel.streams.reading import Reading
 
 if TYPE_CHECKING:
     from typing import IO
 
     import numpy as np
     import pyarrow as pa
+
+    from onkel.evaluation.result import PrequentialResult
 
 Columns: TypeAlias = "dict[str, np.ndarray | pa.Array]"
 Write = Callable[[Columns], None]
@@ -113,6 +117,25 @@ def _jsonl(file: IO[bytes]) -> Iterator[Write]:
             file.write(line.encode() + b"\n")
 
     yield write
+
+
+def reported(result: PrequentialResult) -> PrequentialResult:
+    """A result with the settings that its report shows."""
+    return replace(result, settings=settings_to_show(result.settings))
+
+
+def settings_to_show(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Settings without those that no option sets, and without defaults of how a source is read."""
+    usual = Reading(missing="auto", statistics=True).settings()
+    return {
+        name: value
+        for name, value in settings.items()
+        if name not in _NO_OPTIONS and not (name in usual and usual[name] == value)
+    }
+
+
+# The columns of a report say which were left out.
+_NO_OPTIONS = ("tidy", "labels", "left_out", "useless")
 
 
 def beside(path: Path) -> Path:

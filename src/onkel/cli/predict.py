@@ -250,7 +250,7 @@ class PredictJob:
 
     def _show(self, result: PrequentialResult) -> None:
         """The score on stderr, and the report."""
-        from onkel.cli.outputs import beside
+        from onkel.cli.outputs import beside, reported
         from onkel.cli.tables import facts_table
         from onkel.evaluation.report import write_html
         from onkel.evaluation.run_summary import score_rows
@@ -269,7 +269,7 @@ class PredictJob:
         if options.report is not None:
             self.report = beside(options.report) if self.status else options.report
             write_html(
-                result,
+                reported(result),
                 self.report,
                 title=f"{options.model} on {source_name(options.sources)}",
                 lead=f"{result.task} · target {target} · {count(result.n_rows, 'row')} predicted"

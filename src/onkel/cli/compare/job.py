@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from onkel.annotations import Matrix
 from onkel.cli.arguments import choose_task, parse_settings
 from onkel.cli.compare.options import CompareOptions
 from onkel.cli.console import complain, note, print_json, stderr, stdout
-from onkel.cli.outputs import check_outputs, check_report
+from onkel.cli.outputs import check_outputs, check_report, settings_to_show
 from onkel.cli.signals import Interrupted, Interrupts
 from onkel.cli.tables import show_comparison
 from onkel.columns.failures import count
@@ -112,10 +113,10 @@ class CompareJob:
         options = self.options
         assert options.report is not None
         target = f" · target {options.target}" if options.target else ""
-        settings = {"source": options.source, **options.reading().settings()}
+        settings = {"source": options.source, **settings_to_show(options.reading().settings())}
         settings |= {"scaling": options.scaling, "seed of the first run": options.seed}
         write_html(
-            results,
+            [replace(result, settings=_of_all_runs(result.settings)) for result in results],
             options.report,
             title=f"Comparison on {options.source_name}",
             lead=f"{self.task}{target} · {runs} · order: {self.rows.order}",
@@ -198,6 +199,11 @@ class _Rows:
             extend=True,
         )
         return blocks
+
+
+def _of_all_runs(settings: dict[str, Any]) -> dict[str, Any]:
+    """A learner's settings, which are the same in all of its runs."""
+    return {name: value for name, value in settings.items() if name != "seed of the run"}
 
 
 def params_by_learner(

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from onkel.cli.console import complain, complain_unwritten, note
 from onkel.cli.learn.continuing import Checkpoint
 from onkel.cli.learn.options import LearnOptions
-from onkel.cli.outputs import Untouched, beside
+from onkel.cli.outputs import Untouched, beside, reported
 from onkel.cli.tables import say_of_bad_values
 from onkel.columns.failures import count
 from onkel.evaluation.result import PrequentialResult
@@ -154,7 +154,7 @@ class Outcome:
         what = f" · target {options.target}" if options.target else ""
         cut = ["The run was cut short; this covers the rows learned until then."] if status else []
         write_html(
-            result,
+            reported(result),
             path,
             title=f"{self.algorithm} on {options.source_name}",
             lead=f"{result.task}{what} · one pass over {count(result.n_rows, 'row')}",

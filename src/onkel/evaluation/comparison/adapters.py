@@ -54,6 +54,12 @@ class Adapter(BaseEstimator):
         self.learner = learner
         self.classes = classes
 
+    def settings(self) -> dict[str, Any]:
+        """The parameters of the learner itself; what it is, where it does not list them."""
+        if isinstance(self.learner, BaseEstimator):
+            return dict(self.learner.get_params(deep=False))
+        return {"learner": " ".join(repr(self.learner).split())}
+
     def __sklearn_is_fitted__(self) -> bool:
         return "n_rows_" in vars(self)
 

@@ -96,7 +96,8 @@ class Contest:
     ) -> tuple[PrequentialResult, StreamModel]:
         """The result of one run, and its model."""
         model = StreamModel(entry.make(seed), scaling=self.scaling, encoder=self.encoder)
-        params = model.estimator.get_params(deep=False)
+        own = model.estimator
+        params = own.settings() if isinstance(own, Adapter) else own.get_params(deep=False)
         # the same in all runs
         settings = {name: value for name, value in params.items() if name != "random_state"}
         run = PrequentialRun(model, name=entry.name, settings=settings, progress=progress)
