@@ -118,6 +118,24 @@ def test_money_and_thousands_are_numbers(tmp_path, collect):
     assert collect(stream)[0][:, 0].tolist() == [1001.0 * k + 0.5 for k in range(1, 99)]
 
 
+@pytest.mark.parametrize("value", ["{}.234,50", "{},5 %", "{},50 €", "-{} 000,5"])
+def test_decimal_commas_with_marks_need_the_option(tmp_path, collect, value):
+    path = csv(
+        tmp_path / "a.csv", [(value.format(1 + k % 9), k % 2) for k in range(50)], "x;y", ";"
+    )
+    for target in ("x", "y"):
+        with pytest.raises(DataError, match=r"column 'x'.*decimal comma.*--decimal"):
+            open_stream(path, target=target)
+    expected = {"{}.234,50": 1234.5, "{},5 %": 1.5, "{},50 €": 1.5, "-{} 000,5": -1000.5}[value]
+    stream = open_stream(path, target="y", decimal=",")
+    assert collect(stream)[0][0, 0] == expected
+
+
+def test_versions_are_no_numbers_with_a_decimal_comma(tmp_path):
+    path = csv(tmp_path / "a.csv", [(f"1.{k % 9}.{k % 5}", k % 2) for k in range(50)])
+    assert open_stream(path, target="y").encoder.kinds == {"x": "text"}
+
+
 def test_decimal_commas_need_the_option(tmp_path, collect):
     path = csv(tmp_path / "a.csv", [(f"{k},5", k % 2) for k in range(50)], "x;y", ";")
     with pytest.raises(DataError, match=r"column 'x'.*decimal comma.*--decimal"):

@@ -434,3 +434,22 @@ def test_a_last_line_with_an_open_quote_spoils_no_row_before(tmp_path, collect, 
 def test_a_file_of_blank_lines_has_no_rows(tmp_path):
     with pytest.raises(NoRowsError, match="has no rows"):
         open_stream(write(tmp_path / "a.csv", "\n\n"), target="y")
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("# exported\na,y\n1,2\n", "column 'y': no such column. .* The first line is the header"),
+        ("a~y\n1~2\n", "say what separates the fields .*--sep"),
+        ("a,y\n1,2\n3,4,\n", "line 3: 3 fields where 2 .* take out the separator at its end"),
+        ('a,b,y\n1,2,3\n4,"5,6\n7,8,9\n', "2 fields where 3 are .* is a quote not closed?"),
+    ],
+)
+def test_a_wrong_number_of_fields_says_what_may_be_the_matter(tmp_path, text, words):
+    with pytest.raises(DataError, match=words):
+        list(open_stream(write(tmp_path / "a.csv", text), target="y"))
+
+
+def test_a_spreadsheet_is_none_of_the_formats(tmp_path):
+    with pytest.raises(DataError, match=r"a\.xlsx: is a spreadsheet; save it as CSV"):
+        open_stream(write(tmp_path / "a.xlsx", b"PK\x03\x04"))

@@ -71,7 +71,7 @@ def words_of(error: Exception) -> str:
 
 def damaged(error: Exception) -> str:
     """The message for a file that a library cannot read."""
-    return f"is truncated or damaged: {words_of(error)}; write the file anew"
+    return f"is truncated or damaged: {words_of(error).rstrip('.')}; write the file anew"
 
 
 def misfit(value: object, wanted: str) -> str:

@@ -84,7 +84,6 @@ _MOST = 0.9
 
 # Patterns by the form of a column: decimal point or decimal comma.
 _NUMBERS = {"point": _number(r"\.", ","), "comma": _number(",", r"\.")}
-_PLAIN = re.compile(r"\d+,\d+")
 _SIGNS = str.maketrans({"−": "-"})
 
 DATES = {"dayfirst": "dmy", "monthfirst": "mdy"}
@@ -105,11 +104,15 @@ def number_form(values: Sequence[str], decimal: str) -> str | None:
 
     ValueError if the numbers have a decimal comma, and ``decimal`` is a point.
     """
+
+    def most(form: str) -> bool:
+        hits = sum(_NUMBERS[form].fullmatch(value) is not None for value in values)
+        return hits >= _MOST * len(values)
+
     form = "comma" if decimal == "," else "point"
-    if sum(_NUMBERS[form].fullmatch(value) is not None for value in values) >= _MOST * len(values):
+    if most(form):
         return form
-    commas = sum(_PLAIN.fullmatch(v.lstrip("+-")) is not None or v.isdecimal() for v in values)
-    if form == "point" and commas == len(values):
+    if form == "point" and any("," in value for value in values) and most("comma"):
         raise ValueError(
             "holds numbers with a decimal comma; say so with decimal=',' (on the command line "
             "--decimal ,), or take them for categories with categorical"

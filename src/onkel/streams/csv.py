@@ -23,6 +23,10 @@ from onkel.streams.text import TextSource
 
 AGAIN = "\0again"
 
+_ONE_NAME = (
+    ". The first line is the header: take out what stands before it, or say what separates the "
+    "fields (sep=, on the command line --sep)"
+)
 _NUMBER = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$"
 _WHOLE = r"^[+-]?\d{1,18}$"
 _KINDS = {
@@ -203,7 +207,10 @@ class CsvSource(TextSource):
         names, delimiter, end = header_of(chunk.data, self.reading, file.name, self.schema.reads)
         if self.reading.target is not None and self.reading.target not in names:
             # before errors in the rows
-            raise missing_column(self.reading.target, names, file.name)
+            error = missing_column(self.reading.target, names, file.name)
+            if len(names) == 1 and self.reading.sep is None:
+                error = DataError(error.message + _ONE_NAME, source=file.name, column=error.column)
+            raise error
         self._header = Layout(names, delimiter, self.types, [], self._nulls)
         self._settled, self.lacks = False, "has a header but no rows"
         lines = chunk.data.count(b"\n", 0, end)

@@ -93,7 +93,7 @@ def _search(
         raise DataError(f"cannot be parsed: {error}", row=0) from None
     batch, failure = one_batch(table), None
     if bad:
-        failure = _bad_row(bad[0], chunk, layout.names)
+        failure = _bad_row(bad[0], chunk, layout)
         batch = batch.slice(0, bad[0].number - 1)
     columns: list[pa.Array] = []
     for name in layout.wanted:
@@ -171,12 +171,17 @@ def _converted(
         return None
 
 
-def _bad_row(row: pacsv.InvalidRow, chunk: Chunk, names: list[str]) -> DataError:
-    index = row.number - 1
-    text = f": {shorten(row.text)}" if row.text else ""
+def _bad_row(row: pacsv.InvalidRow, chunk: Chunk, layout: Layout) -> DataError:
+    index, n, text, hint = row.number - 1, len(layout.names), "", ""
+    if row.text:
+        text = f": {shorten(row.text)}"
+        if "\n" in row.text:
+            hint = "; is a quote not closed?"
+        elif row.actual_columns == n + 1 and row.text.endswith(layout.delimiter):
+            hint = "; take out the separator at its end, or put one at the end of the header, too"
     return DataError(
-        f"{line_of(chunk, index)}{count(row.actual_columns, 'field')} where {len(names)} "
-        f"{'is' if len(names) == 1 else 'are'} expected{text}",
+        f"{line_of(chunk, index)}{count(row.actual_columns, 'field')} where {n} "
+        f"{'is' if n == 1 else 'are'} expected{text}{hint}",
         row=index,
         value=row.text,
     )

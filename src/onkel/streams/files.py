@@ -214,6 +214,9 @@ def _format_of(name: str) -> str | None:
     return None
 
 
+_SHEETS = (".xlsx", ".xls", ".xlsm", ".ods")
+
+
 def find_format(refs: Iterable[FileRef], wanted: str | None) -> str:
     """The format asked for, or the one that the file names show."""
     if wanted is not None:
@@ -224,6 +227,8 @@ def find_format(refs: Iterable[FileRef], wanted: str | None) -> str:
     for ref in refs:
         one = _format_of(ref.name)
         if one is None:
+            if ref.name.lower().endswith(_SHEETS):
+                raise DataError("is a spreadsheet; save it as CSV", source=ref.name)
             raise DataError(
                 "its name does not tell the format; give format= (on the command line --format), "
                 f"one of {', '.join(FORMATS)}",
