@@ -130,7 +130,12 @@ def test_permuted_rows_are_all_rows_once():
     assert not np.array_equal(blocks[0].y, y[:4096])
 
 
-def test_read_all_tells_what_is_missing():
+def test_read_all_tells_what_is_missing(tmp_path):
+    (tmp_path / "a.csv").write_text("a,y\n1,\n2,\n")
+    for verb in ("learn", "compare", "tune"):
+        result = run(verb, tmp_path / "a.csv", "-t", "y")
+        assert result.exit_code == 2
+        assert "a.csv, column 'y': the target is missing in all of its 2 rows" in result.stderr
     with pytest.raises(DataError, match="no rows"):
         read_all(iter([]), 1e9)
     assert read_all(drift_stream("none", 5000), 1000) is None

@@ -334,10 +334,15 @@ def test_the_first_of_several_files_may_have_no_rows(tmp_path, collect):
 @pytest.mark.parametrize("value", ["17%", "$12", "1 200"])
 def test_a_number_with_marks_names_the_option_that_reads_it(tmp_path, small_chunks, value):
     f = write(tmp_path / "a.csv", "a,y\n" + "5,1\n" * 50 + f"{value},2\n")
-    with pytest.raises(DataError, match=r"row 50, column 'a'.*say thousands=',' .*--thousands ,"):
+    with pytest.raises(
+        DataError, match=r"row 50, column 'a'.*learn with thousands=',' .*--thousands ,"
+    ):
         list(open_stream(f, target="y"))
     *_, last = open_stream(f, target="y", thousands=",")
     assert last.X[-1, 0] == float(value.strip("%$").replace(" ", ""))
+    f = write(tmp_path / "b.csv", "a;y\n" + "5;1\n" * 50 + "1292,5;2\n")
+    with pytest.raises(DataError, match=r"line 52: .*learn with decimal=',' .*--decimal ,"):
+        list(open_stream(f, target="y"))
 
 
 def test_bad_rows_beside_times_of_day(tmp_path, collect):

@@ -196,7 +196,11 @@ def _bad_value(raw: pa.Array, row: int, name: str, t: pa.DataType, chunk: Chunk)
         wanted = "a time of day (like 12:30:00)"
     what = misfit(value, wanted)
     if wanted == "a number" and np.isfinite(numbers_of([value.strip()], "point")[0]):
-        what += "; if it is one, say thousands=',' (on the command line --thousands ,)"
+        what += "; if it is one, learn with thousands=',' (on the command line --thousands ,)"
+    elif wanted == "a number" and np.isfinite(numbers_of([value.strip()], "comma")[0]):
+        what += (
+            "; if it has a decimal comma, learn with decimal=',' (on the command line --decimal ,)"
+        )
     if value.strip() == name:
         what = f"{shorten(value)}: the header stands here again; take the line out"
     if pa.types.is_dictionary(t):

@@ -276,3 +276,13 @@ class Stream:
     def __repr__(self) -> str:
         rows = "an unknown number of rows" if self.n_rows is None else count(self.n_rows, "row")
         return f"<Stream of {rows}, {count(self.n_features, 'feature')}, from {self.source}>"
+
+
+def nothing_to_learn(blocks: Iterable[Block]) -> DataError:
+    """The error where a stream had no row to learn, or no row with a target."""
+    if not isinstance(blocks, Stream):
+        return DataError("there are no rows to learn from")
+    if not blocks.n_unlabelled:
+        return DataError("there are no rows to learn from", source=blocks.source)
+    text = f"the target is missing in all of its {count(blocks.n_unlabelled, 'row')}"
+    return DataError(text, source=blocks.source, column=blocks.target)

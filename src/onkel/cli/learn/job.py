@@ -27,6 +27,7 @@ from onkel.learners.factory import make_estimator
 from onkel.pipeline import StreamModel
 from onkel.pipeline.rows import left_out
 from onkel.streams.files import is_pipe
+from onkel.streams.stream import nothing_to_learn
 
 if TYPE_CHECKING:
     from onkel.streams import Block, Stream
@@ -170,10 +171,7 @@ class LearnJob:
     def _begin(self, stream: Any, first: Block | None) -> StreamModel:
         """A new model for the task that the first block shows."""
         if first is None:
-            if stream.n_unlabelled:
-                text = f"the target is missing in all of its {count(stream.n_unlabelled, 'row')}"
-                raise DataError(text, source=self.options.source_name, column=self.options.target)
-            raise DataError("there are no rows to learn from", source=self.options.source_name)
+            raise nothing_to_learn(stream)
         if first.y is None:
             names = [column.name for column in stream.encoder.columns]
             shown = ", ".join(names[:12]) + (", ..." if len(names) > 12 else "")

@@ -22,6 +22,7 @@ from onkel.evaluation.run import PrequentialRun
 from onkel.pipeline import StreamModel
 from onkel.streams import Block
 from onkel.streams.blocks import concat
+from onkel.streams.stream import nothing_to_learn
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -144,7 +145,7 @@ def read_all(
         if block.means is not None:
             block.means.learn(block, block.n_rows)
     if not parts:
-        raise DataError("there are no rows to learn from")
+        raise nothing_to_learn(blocks)
     rows = concat(parts)
     return rows.X, np.asarray(rows.y)
 
