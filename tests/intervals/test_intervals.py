@@ -14,7 +14,6 @@ from scipy.special import ndtri
 from tests.intervals.oracles import scaled_tracking
 
 from onkel import DataError, Intervals, ModelFileError
-from onkel.intervals import tracking
 from onkel.intervals.score import IntervalScore
 
 LEVELS = [0.5, 0.8, 0.9, 0.95, 0.99]
@@ -53,7 +52,7 @@ def test_the_theorem_over_any_sequence(errors, level, step):
     intervals, y = Intervals(level, step=step, low=-math.inf), np.array(errors)
     q, missed = [], []
     for t, truth in enumerate(y.tolist()):
-        d, bias = intervals.deviation, tracking.bias(intervals.numbers)
+        _, d, bias = intervals.way()[:3]
         if t:
             q.append(float(intervals.q_[0]))
             far = abs(truth - bias)

@@ -307,6 +307,26 @@ def test_a_regressor_answers_with_intervals():
     assert low < answer["prediction"] < high
 
 
+@pytest.mark.parametrize("block", [1, 50])
+def test_coverage_where_labels_are_late(block, tmp_path):
+    """Steps of a walk over 24 rows; judged by bounds of later on, 78 % or 66 % were inside."""
+    n, delay = 3000, 24
+    walk = np.cumsum(np.random.default_rng(0).standard_normal(n + delay))
+    labels = [{"id": t, "y": y} for t, y in enumerate((walk[delay:] - walk[:-delay]).tolist())]
+    live, known = LiveModel(_new(), level=0.9, say=pytest.fail), 0
+    for t in range(0, n, block):
+        rows = [{"id": k, "a": 0.0} for k in range(t, t + block)]
+        list(live.take_all(rows))
+        if (last := t + block - delay) > known:
+            list(live.take_all(labels[known:last]))
+            known = last
+        if t == 1000:
+            live.report()
+            live.save(tmp_path / "m.onkel")
+            live = LiveModel.load(tmp_path / "m.onkel", level=0.9, say=pytest.fail)
+    assert abs(live.report()["recent"]["coverage"] - 0.9) < 0.025
+
+
 def test_the_report_has_coverage_and_alarms():
     live = LiveModel(_new(), level=0.9, say=pytest.fail)
     rng, inside = np.random.default_rng(0), []

@@ -62,7 +62,7 @@ class RunBounds(Stateful):
         "score": Part(),
         "late": Array(shape=("late", 2), finite=False),
         # a file of before has none
-        "ways": Array(shape=("late", 3), optional=True),
+        "made": Array(shape=("late", 4), optional=True),
         "last": Array(shape=("last", 4), finite=False),
     }
 
@@ -72,7 +72,7 @@ class RunBounds(Stateful):
         #: predictions and targets of rows whose labels have not come; inf: of no use
         self.late: np.ndarray = np.zeros((0, 2))
         #: how their bounds were made (`Intervals.way`)
-        self.ways: np.ndarray = np.zeros((0, 3))
+        self.made: np.ndarray = np.zeros((0, 4))
         #: target, prediction and bounds of the last rows
         self.last: np.ndarray = np.zeros((0, 4))
 
@@ -96,16 +96,16 @@ class RunBounds(Stateful):
             rows[:first] = np.inf
             bounds = np.empty((len(y), 2))
             self.late = np.concatenate([self.late, rows])
-            self.ways = np.concatenate([self.ways, np.empty((len(y), 3))])
+            self.made = np.concatenate([self.made, np.empty((len(y), 4))])
             for t, waiting in enumerate(missing):
                 # rows before this one whose labels have come; this and later rows stand behind
                 known = max(len(self.late) - (len(y) - t) - waiting, 0)
                 due, self.late = self.late[:known], self.late[known:]
-                ways, self.ways = self.ways[:known], self.ways[known:]
+                made, self.made = self.made[:known], self.made[known:]
                 good = (np.abs(due) < LARGEST).all(axis=1)
-                self.intervals.learn_late(due[good, 0], due[good, 1], ways[good], waiting)
+                self.intervals.learn_late(due[good, 0], due[good, 1], made[good])
                 bounds[t] = self.intervals.bounds(p[t])
-                self.ways[t - len(y)] = self.intervals.way()
+                self.made[t - len(y)] = self.intervals.way()
             bounds = bounds[first:]
         self.count(y[first:], p[first:], bounds)
 
@@ -115,8 +115,8 @@ class RunBounds(Stateful):
         self.last = np.concatenate([self.last, np.column_stack([y, p, bounds])])[-_LAST:]
 
     def state_is_set(self) -> None:
-        if self.ways is None:
-            self.ways = np.tile(self.intervals.way(), (len(self.late), 1))
+        if self.made is None:
+            self.made = np.tile(self.intervals.way(), (len(self.late), 1))
 
     def summary(self) -> dict[str, Any]:
         """JSON-able: see `onkel.intervals.score`; the last rows with finite bounds."""

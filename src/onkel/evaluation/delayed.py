@@ -14,6 +14,7 @@ from onkel.learners.checking import by_group
 from onkel.parameters import is_whole
 from onkel.pipeline import StreamModel
 from onkel.pipeline.label_queue import LabelQueue, Waiting
+from onkel.pipeline.said import judged_as_said, way_now
 from onkel.pipeline.statistics import is_fitted
 from onkel.state import Made, Stateful
 from onkel.streams import Block
@@ -101,8 +102,10 @@ class Delayed(Stateful):
                 due = self._due(row)
                 self._learn_until(self.now)
                 self.missing.append(len(self.waiting))
-                predictions.append(self._predict(row))
-                self.waiting.add(self.n_rows, _waiting(row, due))
+                said = self._predict(row)
+                nothing = 0.0 if self.task == "regression" else None
+                predictions.append(nothing if said is None else said)
+                self.waiting.add(self.n_rows, self._waiting(row, due, said))
                 self.n_rows += 1
         except DataError as error:
             error.predictions = self._array(predictions)
@@ -138,9 +141,11 @@ class Delayed(Stateful):
             groups = None if row.group is None else np.array([row.group])
             times = None if row.time is None else np.array([row.time])
             block = Block(row.x, np.array([row.y]), row.start, row.late, groups, times)
-            self.learner.learn(block)
+            with judged_as_said(self.model, [row]):
+                self.learner.learn(block)
 
     def _predict(self, row: Block) -> Any:
+        """The prediction of a row; None before the first label."""
         ahead = self.waiting.ahead(_group(row))
         if isinstance(self.model, StreamModel):
             if is_fitted(self.model.estimator):
@@ -148,7 +153,14 @@ class Delayed(Stateful):
         elif is_fitted(self.model):
             more = by_group(self.model, row.groups)
             return self.model.predict_next(row.X, ahead, **more)[0]
-        return 0.0 if self.task == "regression" else None
+        return None
+
+    def _waiting(self, row: Block, due: float, said: Any) -> Waiting:
+        """A block of one row, as it waits for its label."""
+        assert row.y is not None
+        time, way = None if row.times is None else row.times[0], way_now(self.model)
+        said = None if way is None or said is None else float(said)
+        return Waiting(row.X, _group(row), said, row.y[0], due, time, row.start, row.late, way)
 
     def _array(self, predictions: list[object]) -> np.ndarray:
         return np.array(predictions, dtype=np.float64 if self.task == "regression" else object)
@@ -156,10 +168,3 @@ class Delayed(Stateful):
 
 def _group(row: Block) -> Any:
     return None if row.groups is None else row.groups[0]
-
-
-def _waiting(row: Block, due: float) -> Waiting:
-    """A block of one row, as it waits for its label."""
-    assert row.y is not None
-    time = None if row.times is None else row.times[0]
-    return Waiting(row.X, _group(row), None, row.y[0], due, time, row.start, row.late)

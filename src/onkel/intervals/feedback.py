@@ -11,12 +11,14 @@ from onkel.fields import Fields
 from onkel.intervals.alarm import Alarm, watch_score, with_splitmix
 from onkel.intervals.intervals import LARGEST, Intervals
 from onkel.intervals.sets import STEP, ClassSets, follow_share, steady_step
-from onkel.intervals.tracking import follow_row
+from onkel.intervals.tracking import THEN_Q, follow_late, follow_row
 from onkel.numerics.jit import jit_in_order
 from onkel.state import Part, Stateful
 
 #: the levels that are tracked; bounds and sets of others are read between them
 LEVELS = (0.5, 0.8, 0.9, 0.95, 0.99)
+#: the way of bounds of these levels that is not known (`Intervals.way`)
+UNKNOWN_WAY = np.full(THEN_Q + len(LEVELS), np.inf)
 # A row by itself has a loop of its own from so many rows on: most streams then come in blocks.
 _FIRST_ROWS = 32
 
@@ -29,6 +31,18 @@ _FIRST_ROWS = 32
 def _follow_value(y, prediction, alone, following, apart, threshold, quiet, seed, whole, numbers):
     """Learn a target; returns whether the alarm rings."""
     follow_row(following, prediction, y)
+    follow_row(apart, alone, y)
+    error = abs(y - prediction)
+    return watch_score(error, threshold, quiet, seed, whole, numbers)
+
+
+@with_splitmix
+@jit_in_order
+def _follow_late(
+    y, prediction, alone, way, following, apart, threshold, quiet, seed, whole, numbers
+):
+    """As :func:`_follow_value`, of a target that comes late."""
+    follow_late(following, prediction, y, way)
     follow_row(apart, alone, y)
     error = abs(y - prediction)
     return watch_score(error, threshold, quiet, seed, whole, numbers)
@@ -65,8 +79,8 @@ class Feedback(Stateful):
         else:
             self.next, self.alone = Intervals(LEVELS), Intervals(LEVELS, local=False)
         self.alarm: Alarm = Alarm()
-        #: what was said of the rows to be learned next, when they came (NaN: nothing); None: what
-        #: is said now
+        #: what was said of the rows to be learned next, when they came: the prediction (NaN: none)
+        #: and the way of its bounds, side by side; None: what is said now
         self.said: np.ndarray | None = None
 
     def state_fields(self) -> Fields:
@@ -91,24 +105,32 @@ class Feedback(Stateful):
 
         ``alone`` (n,): what would have been predicted without a memory of the targets before.
         """
+        ways = None
         if self.said is not None:
-            predictions, self.said = self.said[: len(y)], self.said[len(y) :]
+            said, self.said = self.said[: len(y)], self.said[len(y) :]
+            predictions, ways = said[:, 0], said[:, 1:]
         if len(y) == 1 and self.alarm.n_rows >= _FIRST_ROWS:
-            self._learn_value(float(y[0]), float(predictions[0]), float(alone[0]))
+            way = () if ways is None else (ways[0],)
+            self._learn_value(float(y[0]), float(predictions[0]), float(alone[0]), *way)
             return
         y, p, alone = (np.asarray(a, dtype=np.float64) for a in (y, predictions, alone))
         # the square of an error must be finite; NaN is not below the limit
         good = (np.abs(y) < LARGEST) & (np.abs(p) < LARGEST) & (np.abs(alone) < LARGEST)
         if not good.all():
             y, p, alone = y[good], p[good], alone[good]
+            ways = None if ways is None else ways[good]
         self.alarm.learn(np.abs(y - p))
         self.alone.learn(alone, y)
-        self.next.learn(p, y)
+        if ways is None:
+            self.next.learn(p, y)
+        else:
+            self.next.learn_late(p, y, ways)
 
-    def _learn_value(self, y: float, prediction: float, alone: float) -> None:
+    def _learn_value(self, y: float, prediction: float, alone: float, *way: np.ndarray) -> None:
         if abs(y) < LARGEST and abs(prediction) < LARGEST and abs(alone) < LARGEST:
             alarm, numbers = self.alarm, (self.next.numbers, self.alone.numbers)
-            if _follow_value(y, prediction, alone, *numbers, *alarm.watching):
+            follow = _follow_late if way else _follow_value
+            if follow(y, prediction, alone, *way, *numbers, *alarm.watching):
                 alarm.ring(np.array([alarm.n_rows]))
 
     def learn_classes(

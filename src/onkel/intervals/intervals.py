@@ -97,6 +97,7 @@ class Intervals(Stateful):
         # a file of before has none: then the trial begins anew
         "trial_": Array(shape=(3,), low=0.0, optional=True),
         "tries_": Array(shape=(2, "levels"), optional=True),
+        "between_": Array(shape=(1,), low=0.0, optional=True),
     }
     known_: np.ndarray
     largest_scores_: np.ndarray
@@ -106,6 +107,7 @@ class Intervals(Stateful):
     q_: np.ndarray
     trial_: np.ndarray
     tries_: np.ndarray
+    between_: np.ndarray
     levels: np.ndarray
     one_level: bool
     numbers: np.ndarray
@@ -187,20 +189,18 @@ class Intervals(Stateful):
         return out[0, 0] if self.one_level else out[0]
 
     def way(self) -> np.ndarray:
-        """How bounds are made now, (2 + L,): d, the bias and the q of each level."""
-        L = len(self.levels)
-        q = self.numbers[tracking.Q + L : tracking.Q + 2 * L]
-        return np.array([self.deviation, tracking.bias(self.numbers), *q])
+        """How bounds are made now, (3 + L,): rows learned, d, the bias, the q of each level."""
+        way = np.empty(tracking.THEN_Q + len(self.levels))
+        tracking.way_now(self.numbers, way)
+        return way
 
-    def learn_late(
-        self, predictions: np.ndarray, y: np.ndarray, ways: np.ndarray, waiting: int
-    ) -> None:
+    def learn_late(self, predictions: np.ndarray, y: np.ndarray, ways: np.ndarray) -> None:
         """Learn finite targets (n,) that come later than the forecasts (n,) of other rows.
 
-        ``ways`` (n, 2 + L): the `way` of each when it was predicted; the bounds of then are judged.
-        ``waiting``: of how many further rows the targets have not come.
+        ``ways`` (n, 3 + L): the `way` of each when it was predicted; the bounds of then are judged.
+        Where it is inf, those of now are.
         """
-        tracking.learn_late_rows(self.numbers, predictions, y, ways, waiting)
+        tracking.learn_late_rows(self.numbers, predictions, y, ways)
 
     def take_in(self, other: Intervals, since: Intervals | None = None) -> None:
         """Merge with bounds learned apart, for the merged model: it starts from the wider ones.
@@ -222,8 +222,8 @@ class Intervals(Stateful):
         self.errors_ += its_rows / (rows + its_rows) * (other.errors_ - self.errors_)
         np.maximum(self.largest_scores_, other.largest_scores_, out=self.largest_scores_)
         np.maximum(self.q_, other.q_, out=self.q_)
-        for my, its in ((self.trial_, other.trial_), (self.tries_, other.tries_)):
-            np.maximum(my, its, out=my)
+        for name in ("trial_", "tries_", "between_"):
+            np.maximum(vars(self)[name], vars(other)[name], out=vars(self)[name])
         tracking.put_in_order(self.numbers, len(self.levels))
         self.known_[tracking.LEAST] = min(self.known_[tracking.LEAST], other.known_[tracking.LEAST])
         self.known_[tracking.N_ROWS] += its_rows
@@ -256,7 +256,8 @@ class Intervals(Stateful):
                 ("deviations_", tracking.SUMS, tracking.LOSSES),
                 ("losses_", tracking.LOSSES, tracking.ERRORS),
                 ("errors_", tracking.ERRORS, tracking.CONSTANT),
-                ("trial_", tracking.TRIAL, tracking.Q),
+                ("trial_", tracking.TRIAL, tracking.BETWEEN),
+                ("between_", tracking.BETWEEN, tracking.Q),
                 ("q_", tracking.Q, tracking.Q + L),
             )
         }

@@ -27,8 +27,9 @@ was negative. The first negative target ends that; so it costs at most one row o
 step of q depends on it.
 
 Where targets come late, others have moved c, d and q since the forecast. Its miss is judged by
-those of then: feedback keeps the coverage of the bounds that were made. The more targets have not
-come, the smaller the steps: else bounds would swing, as each miss is answered too late.
+those of then: feedback keeps the coverage of the bounds that were made. The more targets come
+between a forecast and its own, in the mean of recent rows, the smaller the steps: else bounds would
+swing, as each miss is answered too late. Targets that never come change nothing.
 
 Several levels are nested: their q are projected to be in order. Each miss is judged by the
 projected q and moves the level's own q (lazy projection).
@@ -50,8 +51,9 @@ STEP, FULL_STEP = 0.05, 0.1
 #: parts of η that compete, and by what their difference in loss, in units of the largest score, is
 #: multiplied
 SMALL_PART, TRUST_IN_PARTS = 1.0 / 3.0, 3.0
-#: where so many targets have not come, a step is half as large: they may all miss as this one
-FEW_WAITING = 8.0
+#: where so many targets come between a forecast and its own, a step is half as large: they may all
+#: miss as this one
+FEW_BETWEEN = 8.0
 #: rows that stand alone may come at any time: their q is to be steady
 ALONE_STEP = 0.1
 #: the largest score of the last 300 rows, kept as the largest of ten blocks of rows
@@ -92,7 +94,8 @@ _KEPT_BLOCK = _KEPT_LOSS**BLOCK_ROWS
 # scores (10); sums and weights of √|error| (3 + 3); losses of the mixtures (3); sums of errors and
 # squared errors, weights and squared weights (4); what does not change: η if it is constant, else
 # 0, and whether rows stand alone; what trying parts of η said: the losses of the small part and of
-# all, and the part that is taken; for each level q, q in order, α, and the q that try the two parts
+# all, and the part that is taken; the mean number of targets between a forecast and its own; for
+# each level q, q in order, α, and the q that try the two parts
 N_ROWS, LOW, HIGH, LEAST, AUTO = 0, 1, 2, 3, 4
 RECENT = 5
 SUMS = RECENT + BLOCKS
@@ -102,8 +105,11 @@ ERRORS = LOSSES + 3
 CONSTANT = ERRORS + 4
 APART = CONSTANT + 1
 TRIAL = APART + 1
-Q = TRIAL + 3
+BETWEEN = TRIAL + 3
+Q = BETWEEN + 1
 OF_LEVEL = 5
+# of a row that was predicted: rows learned by then, d, the bias; then the q of each level in order
+THEN_ROWS, THEN_D, THEN_BIAS, THEN_Q = 0, 1, 2, 3
 
 
 def begun(alphas: np.ndarray, low: float | None, high: float | None) -> np.ndarray:
@@ -200,8 +206,13 @@ def _weigh_parts(numbers, most):
 
 
 @jit_inline_in_order
-def _follow(numbers, score, judged, share, L):
-    """Move the q of each level by a share of the step; misses are judged by q in order (L,)."""
+def _follow(numbers, score, judged, between, L):
+    """Move the q of each level; misses are judged by q in order (L,).
+
+    ``between``: how many targets came between the row's forecast and its target.
+    """
+    numbers[BETWEEN] += (1.0 - _KEPT[1]) * (between - numbers[BETWEEN])
+    share = 1.0 / (1.0 + numbers[BETWEEN] / FEW_BETWEEN)
     t = int(numbers[N_ROWS])
     at = RECENT + (t // BLOCK_ROWS) % BLOCKS
     if t % BLOCK_ROWS == 0:
@@ -285,10 +296,10 @@ def learn_row(numbers, prediction, y, L, d, bias):
     far = abs(error - bias)
     judged = numbers[Q + L : Q + 2 * L]
     if d > 0.0:
-        _follow(numbers, far / d, judged, 1.0, L)
+        _follow(numbers, far / d, judged, 0.0, L)
     elif numbers[N_ROWS] > 0.0 and numbers[CONSTANT] > 0.0:
         # without an error so far, any error is a miss
-        _follow(numbers, np.inf if far > 0.0 else 0.0, judged, 1.0, L)
+        _follow(numbers, np.inf if far > 0.0 else 0.0, judged, 0.0, L)
     _remember(numbers, y, error, bias, d)
 
 
@@ -297,6 +308,24 @@ def follow_row(numbers, prediction, y):
     """Learn a row whose bounds nobody asks for."""
     L = (numbers.shape[0] - Q) // OF_LEVEL
     learn_row(numbers, prediction, y, L, _deviation(numbers), _bias(numbers))
+
+
+@jit_inline_in_order
+def follow_late(numbers, prediction, y, way):
+    """Learn a row whose target comes late, judged by the bounds of the time of its forecast.
+
+    ``way`` (3 + L,): how they were made (`way_now`); inf where that is not known.
+    """
+    between = numbers[N_ROWS] - way[THEN_ROWS]
+    if between < 0.0:
+        follow_row(numbers, prediction, y)
+        return
+    d, bias = _deviation(numbers), _bias(numbers)
+    error = y - prediction
+    if way[THEN_D] > 0.0:
+        score = abs(error - way[THEN_BIAS]) / way[THEN_D]
+        _follow(numbers, score, way[THEN_Q:], between, way.shape[0] - THEN_Q)
+    _remember(numbers, y, error, bias, d)
 
 
 @jit_inline_in_order
@@ -320,20 +349,19 @@ def track_row(numbers, prediction, y, out):
 
 
 @jit_in_order
-def learn_late_rows(numbers, predictions, y, ways, waiting):
-    """Learn targets that come late, judged by the bounds of the time when they were predicted.
-
-    ``ways`` (n, 2 + L): d, the bias and the q of each level in order, at that time. ``waiting``: of
-    how many further rows the targets have not come.
-    """
-    share = 1.0 / (1.0 + waiting / FEW_WAITING)
+def learn_late_rows(numbers, predictions, y, ways):
+    """As :func:`follow_late`, of rows (n,) with ways (n, 3 + L)."""
     for t in range(predictions.shape[0]):
-        d, bias = _deviation(numbers), _bias(numbers)
-        error = y[t] - predictions[t]
-        if ways[t, 0] > 0.0:
-            score = abs(error - ways[t, 1]) / ways[t, 0]
-            _follow(numbers, score, ways[t, 2:], share, ways.shape[1] - 2)
-        _remember(numbers, y[t], error, bias, d)
+        follow_late(numbers, predictions[t], y[t], ways[t])
+
+
+@jit_in_order
+def way_now(numbers, way):
+    """way (3 + L,) ← how the bounds of the next row are made."""
+    L = way.shape[0] - THEN_Q
+    way[THEN_ROWS], way[THEN_D] = numbers[N_ROWS], _deviation(numbers)
+    way[THEN_BIAS] = _bias(numbers)
+    way[THEN_Q:] = numbers[Q + L : Q + 2 * L]
 
 
 @jit_in_order
@@ -348,12 +376,6 @@ def bound_rows(numbers, q, predictions, out):
 def deviation(numbers):
     """d of the next row."""
     return _deviation(numbers)
-
-
-@jit_in_order
-def bias(numbers):
-    """c of the next row."""
-    return _bias(numbers)
 
 
 @jit_in_order

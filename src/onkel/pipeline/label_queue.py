@@ -15,7 +15,7 @@ from onkel.columns.notation import is_missing
 from onkel.errors import DataError
 from onkel.fields import Column, Fields, State, check, require
 from onkel.pipeline.pages import Frozen, Pages
-from onkel.pipeline.waiting_state import Rows, Values, by_columns, plain, rows_of
+from onkel.pipeline.waiting_state import Rows, Values, Ways, by_columns, plain, rows_of
 from onkel.state import Stateful
 
 
@@ -24,7 +24,8 @@ class Waiting(NamedTuple):
 
     ``x`` is a dict, an array (1, d) or a CSR matrix (1, d). ``due`` is when its label comes, where
     that is known beforehand; ``y`` is the label then, ``time`` the time of the row, ``start``
-    its number in the stream, and ``late`` how many of its columns came in mid-stream.
+    its number in the stream, and ``late`` how many of its columns came in mid-stream. ``predicted``
+    is what was said of it, and ``way`` how bounds around that were made (`Intervals.way`).
     """
 
     x: Any
@@ -35,6 +36,7 @@ class Waiting(NamedTuple):
     time: object = None
     start: int = 0
     late: int = 0
+    way: np.ndarray | None = None
 
 
 # The columns of the rows, in the order of `Waiting`; ``x`` is several in a file.
@@ -48,6 +50,8 @@ _STATE: Fields = {
     "times": Values("rows", "time"),
     "starts": Column(np.int64, ("rows",), low=0),
     "late": Column(np.int64, ("rows",), low=0),
+    # a file of before has none; without bounds, there are none
+    "ways": Ways(optional=True),
 }
 
 
@@ -59,14 +63,15 @@ class FrozenQueue(Stateful):
     def __init__(self, rows: Frozen[Waiting]) -> None:
         self._rows = rows
 
-    def held(self, name: str) -> list[Any]:
+    def held(self, name: str) -> list[Any] | None:
         """A column of the rows; some have their names in the plural."""
         if name == "ids":
             return self._rows.ids()
         found: list[Any] = []
         for page in self._rows.pages:
             found += map(attrgetter(name.removesuffix("s")), page.values())
-        return found
+        none = name == "ways" and all(way is None for way in found)
+        return None if none else found
 
     def get_state(self) -> State:
         """See `LabelQueue.get_state`."""
@@ -192,5 +197,6 @@ class LabelQueue(Stateful):
     def set_fields(self, values: State) -> None:
         ids = values.pop("ids")
         require(len(set(ids)) == len(ids), "ids: holds one twice")
+        values["ways"] = values["ways"] or [None] * len(ids)
         for id, *row in zip(ids, *values.values(), strict=True):
             self.add(id, Waiting(*row))

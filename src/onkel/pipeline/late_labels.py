@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import math
 import os
-from collections.abc import Hashable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -22,6 +20,7 @@ from onkel.numerics.signals import signals_wait
 from onkel.persistence.contents import Model
 from onkel.pipeline.label_queue import LabelQueue, Waiting
 from onkel.pipeline.rows import NamedRow, extra_columns
+from onkel.pipeline.said import judged_as_said, way_now
 from onkel.pipeline.statistics import is_fitted
 from onkel.pipeline.stream_model import StreamModel
 from onkel.state import Made, Stateful
@@ -155,6 +154,7 @@ class LateLabels(Stateful):
         found = self._asked(x, group, "predict_next")
         row = Waiting(x, group, None if found is None else found.item(0))
         if keep:
+            row = row._replace(way=way_now(self.model))
             with signals_wait:
                 while len(self.waiting) >= self.most:
                     self.waiting.forget_oldest()
@@ -183,9 +183,10 @@ class LateLabels(Stateful):
             seen.add(id)
         model, ahead = self.model, self.waiting.ahead(None)
         predicted = model.predict_next([_known(x, model) for x in rows], ahead).tolist()
+        way = way_now(model)
         with signals_wait:
             for id, x, own in zip(ids, rows, predicted, strict=True):
-                self.waiting.add(id, Waiting(dict(x), None, own))
+                self.waiting.add(id, Waiting(dict(x), None, own, way=way))
         return list(predicted)
 
     @locked
@@ -256,7 +257,7 @@ class LateLabels(Stateful):
         model = self.model
         # a row that is learned waits no more, whenever a signal comes
         with signals_wait:
-            with self._said([row]):
+            with judged_as_said(model, [row]):
                 model.partial_fit(
                     _complete(row.x, model),
                     [y],
@@ -286,30 +287,12 @@ class LateLabels(Stateful):
         waiting = [row for row in rows if row is not None]
         with signals_wait:
             try:
-                with self._said(waiting):
+                with judged_as_said(self.model, waiting):
                     complete = [_complete(row.x, self.model) for row in waiting]
                     self.model.partial_fit(complete, list(y))
             finally:
                 for id in ids[: self.model.n_rows - before]:
                     self.waiting.pop(id)
-
-    @contextmanager
-    def _said(self, rows: list[Waiting]) -> Iterator[None]:
-        """Let bounds and alarm judge what was said of values when their rows came."""
-        model = self.model
-        # an estimator's feedback begins with its first row
-        feedback = (
-            model.feedback if isinstance(model, StreamModel) else vars(model).get("feedback_")
-        )
-        if feedback is None or self._task == "classification":
-            yield
-            return
-        said = [math.nan if row.predicted is None else row.predicted for row in rows]
-        feedback.said = np.array(said)
-        try:
-            yield
-        finally:
-            feedback.said = None
 
     def prediction(self, id: Hashable) -> Any:
         """What was predicted for the row of an id that waits; None if none waits."""

@@ -29,6 +29,7 @@ from onkel.fields import (
     check,
     require,
 )
+from onkel.intervals.feedback import UNKNOWN_WAY
 
 # Values that are packed at a time. No other thread goes on while one call runs.
 _PIECE = 1024
@@ -107,6 +108,20 @@ class Values(Field):
 
     def loaded(self, value: np.ndarray | list[Any]) -> list[Any]:
         return unpacked(value)
+
+
+class Ways(Field):
+    """How bounds around each prediction were made, in one array; inf where that is not known."""
+
+    def check(self, value: Any, sizes: Sizes) -> str | None:
+        return Array(shape=("rows", len(UNKNOWN_WAY)), finite=False).check(value, sizes)
+
+    def saved(self, value: Sequence[np.ndarray | None]) -> np.ndarray:
+        known = [UNKNOWN_WAY if way is None else way for way in value]
+        return np.concatenate([known[a : a + _PIECE] for a in range(0, len(known), _PIECE)])
+
+    def loaded(self, value: np.ndarray) -> list[np.ndarray | None]:
+        return list(np.array(value))
 
 
 @dataclass(frozen=True)
