@@ -17,8 +17,9 @@ from onkel.cli.live.metrics import text_of
 from onkel.cli.tables import columns_table, show_comparison
 from onkel.evaluation import prequential
 from onkel.evaluation.comparison.table import comparison
+from onkel.evaluation.progress import RunProgress
 from onkel.evaluation.run_summary import sentences
-from onkel.learners import PAClassifier
+from onkel.learners import PAClassifier, PARegressor
 from onkel.serve import LiveModel
 
 
@@ -134,6 +135,39 @@ def test_a_long_name_of_a_column_is_never_cut(width):
     assert "…" not in text
     letters = "".join(line.split("  ")[0].strip() for line in text.splitlines())
     assert name in letters
+
+
+def test_a_narrow_terminal_shows_whole_words(folder, monkeypatch):
+    """Of columns, of how a run goes on, and of an explanation."""
+    X = np.random.default_rng(0).normal(size=(200, 2))
+    heads = {
+        PARegressor: ["rows", "RMSE", "rows/s"],
+        PAClassifier: ["rows", "loss", "since", "rows/s"],
+    }
+    for learner, head in heads.items():
+        y = X[:, 0] if learner is PARegressor else X[:, 0] > 0
+
+        def lines(console, learner=learner, y=y):
+            with RunProgress(console, "pa", table=True) as progress:
+                prequential(learner(), (X, y), progress=progress)
+
+        found = _printed(40, lines).splitlines()
+        table = [line for line in found if line.split() == head or line.lstrip()[:1].isdigit()]
+        assert table[0].split() == head
+        assert {len(line) for line in table} == {len(table[0])} == {min(len(table[0]), 40)}
+    (folder / "text.csv").write_text("place,x,y\n" + "Köln,1,2.5\nBonn,,3.5\n" * 60)
+    shown = run("learn", folder / "text.csv", "-t", "y", "-a", "pa", width=40).stderr.splitlines()
+    head = next(k for k, line in enumerate(shown) if "became" in line)
+    assert shown[head].split() == ["column", "gaps", "became"]
+    columns = shown[head + 2 : head + 6]
+    assert max(map(len, columns)) <= 40
+    assert [line.split()[0] for line in columns[::2]] == ["place", "x"]
+    assert columns[0].split()[1:] == ["2", "categories;", "the"]
+    for width in (40, 80):
+        monkeypatch.setattr("onkel.cli.console.stdout", lambda w=width: Console(width=w))
+        explained = run("explain", folder / "m.onkel", folder / "good.csv", "--row", 2).stdout
+        assert " contribution" in explained
+        assert ("█" in explained) == (width == 80)
 
 
 def test_parameters_are_told_without_marks_of_the_site():

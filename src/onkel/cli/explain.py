@@ -89,6 +89,7 @@ def _show(found: dict[str, Any], model: Any) -> None:
     from rich.text import Text
 
     from onkel.cli.console import plain_table, stdout
+    from onkel.cli.tables import NARROW
     from onkel.evaluation.formatting import label_text
 
     label, share = found["prediction"], found["probability"]
@@ -103,17 +104,20 @@ def _show(found: dict[str, Any], model: Any) -> None:
     for name in ("column", "value"):
         table.add_column(name, overflow="fold")
     table.add_column("contribution", justify="right", overflow="fold")
-    table.add_column("", overflow="crop", no_wrap=True)
+    console = stdout()
+    if console.width >= NARROW:
+        table.add_column("", overflow="crop", no_wrap=True)
     most = max((abs(column["contribution"]) for column in found["columns"]), default=0.0) or 1.0
     form = _form([most, found["mean_score"], found["score"]])
-    table.add_row(f"mean of rows learned: {mean}", "", format(found["mean_score"], form), "")
+    table.add_row(f"mean of rows learned: {mean}", "", format(found["mean_score"], form))
     for column in found["columns"]:
         value, size = column["contribution"], abs(column["contribution"]) / most
         shown = "" if column["value"] is None else str(column["value"])
         bar = Text("█" * round(12 * size), style="green" if value > 0 else "red")
-        table.add_row(Text(column["column"]), Text(shown), format(value, "+" + form), bar)
-    table.add_row("they add up to the row's", "", format(found["score"], form), "")
-    stdout().print(table)
+        cells = Text(column["column"]), Text(shown), format(value, "+" + form), bar
+        table.add_row(*cells[: len(table.columns)])
+    table.add_row("they add up to the row's", "", format(found["score"], form))
+    console.print(table)
 
 
 def _form(numbers: list[float]) -> str:

@@ -62,7 +62,8 @@ def _show(found: dict[str, Any]) -> None:
     console = stdout()
     console.print(facts_table(_lines(found)))
     if found.get("columns"):
-        console.print(columns_table(found["columns"], found.get("useless", {})))
+        useless = found.get("useless", {})
+        console.print(columns_table(found["columns"], useless, console.width))
 
 
 def _lines(found: dict[str, Any]) -> list[tuple[str, str]]:

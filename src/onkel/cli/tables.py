@@ -124,24 +124,38 @@ def _width(table: Table, console: Console) -> int:
 _MOST = 40
 
 
-def columns_table(columns: list[dict[str, Any]], useless: dict[str, str]) -> Table:
-    """Name, kind, categories, gaps and what it became; then what was left out, and why."""
+# A narrower terminal shows less, so that words are whole.
+NARROW = 60
+
+
+def columns_table(columns: list[dict[str, Any]], useless: dict[str, str], width: int = 80) -> Table:
+    """Name, kind, categories, gaps and what it became; then what was left out, and why.
+
+    Where the ``width`` of the terminal is small, kind and categories are left out: what a column
+    became tells them.
+    """
     from rich.text import Text
 
+    narrow = width < NARROW
     most = max((column.get("importance", 0.0) for column in columns), default=0.0)
-    heads = ["column", "kind", "categories", "gaps", *(["importance"] if most else []), "became"]
+    heads = ["name", "kind", "categories", "gaps", "importance", "became"]
+    if narrow:
+        heads = ["name", "gaps", "importance", "became"]
+    if narrow and not any(column.get("gaps") for column in columns):
+        heads.remove("gaps")
+    if not most:
+        heads.remove("importance")
     table = plain_table()
-    for title in heads:
+    for title in ("column" if head == "name" else head for head in heads):
         # names may be long: where there is no room they break, and nothing is cut off
         table.add_column(title, justify="right" if title in ("categories", "gaps") else "left",
                          overflow="fold")  # fmt: skip
     listed = columns if len(columns) <= _MOST else _worth_a_line(columns)
     rows = column_rows(listed, useless)
     for column, row in zip(listed, rows, strict=False):
-        share = column.get("importance", 0.0)
-        bar = [f"{row['importance']:>7} {'█' * round(10 * share / most)}"] if most else []
-        name, became = Text(row["name"]), Text(row["became"])
-        table.add_row(name, row["kind"], row["categories"], row["gaps"], *bar, became)
+        size = 0 if narrow or not most else round(10 * column.get("importance", 0.0) / most)
+        row["importance"] = f"{row['importance']:>7} {'█' * size}".rstrip()
+        table.add_row(*(Text(row[head]) for head in heads))
     if len(listed) < len(columns):
         more = len(columns) - len(listed)
         table.add_row(*((f"... {more:,} more",) if listed else (count(more, "column"), "numbers")))

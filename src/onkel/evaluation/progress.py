@@ -150,18 +150,19 @@ class RunProgress:
         """Print a line of the table."""
         if not self.table:
             return
-        regression = "rmse" in row.metrics
+        narrow, regression = self.console.width < _NARROW, "rmse" in row.metrics
+        cells = {"rows": f"{row.n_rows:,}"}
+        if not (narrow and regression):
+            cells["loss" if narrow else "average loss"] = f"{row.loss:.5g}"
+            cells["since" if narrow else "since last"] = f"{row.loss_since_last:.5g}"
+        if regression:
+            # a mistake rate is the average loss itself; an RMSE is worth its own column
+            cells["RMSE"] = f"{row.metrics['rmse']:.5g}"
+        cells["rows/s"] = short(row.rows_per_second)
         if not self._headed:
             self._headed = True
-            error = f" {'RMSE':>11}" if regression else ""
-            head = f"{'rows':>13} {'average loss':>13} {'since last':>11}{error} {'rows/s':>8}"
-            self._line(head, "bold")
-        # A mistake rate is the average loss itself; an RMSE is worth its own column.
-        error = f" {row.metrics['rmse']:>11.5g}" if regression else ""
-        self._line(
-            f"{row.n_rows:>13,} {row.loss:>13.5g} {row.loss_since_last:>11.5g}{error} "
-            f"{short(row.rows_per_second):>8}"
-        )
+            self._line(_columns(list(cells), narrow), "bold")
+        self._line(_columns(list(cells.values()), narrow))
 
     def _line(self, text: str, style: str | None = None) -> None:
         self.console.print(text, style=style, highlight=False, soft_wrap=True)
@@ -171,6 +172,16 @@ class RunProgress:
             return self.total
         share = self.fraction()
         return n_rows / share if share else None
+
+
+# A narrower terminal shows less in a line.
+_NARROW = 60
+
+
+def _columns(cells: list[str], narrow: bool) -> str:
+    """One line of the table."""
+    widths = (9, 10, 9, 8) if narrow else (13, 13, 11, 11 if len(cells) > 4 else 8, 8)
+    return " ".join(f"{cell:>{width}}" for cell, width in zip(cells, widths, strict=False))
 
 
 def _bar(console: Console) -> Any:

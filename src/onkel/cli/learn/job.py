@@ -193,7 +193,8 @@ class LearnJob:
         )
         columns = model.describe_columns()
         if (columns or stream.useless) and not self.options.as_json:
-            stderr().print(columns_table(columns, stream.useless))
+            console = stderr()
+            console.print(columns_table(columns, stream.useless, console.width))
             note(f"counted in the first {count(stream.n_read, 'row')}")
         if self.options.task == "auto":
             other = "regression" if task == "classification" else "classification"
