@@ -125,3 +125,15 @@ def test_more_columns_than_landmarks(graph_of, agrees):
     assert linear is not None
     assert np.abs(linear.correction(X, np.zeros((1500, 1)))).max() > 1.0
     agrees(learner, graph_of(learner), 2.0 * X)
+
+
+def test_a_linear_part_that_won(graph_of, agrees):
+    rng = np.random.default_rng(0)
+    X = np.exp(1.2 * rng.standard_normal((1500, 3)))
+    y = X @ np.array([1.0, -2.0, 0.5]) + 0.1 * rng.standard_normal(1500)
+    learner = OnlineKernelRegressor(n_components=20, speed="fast", memory=False).fit(X, y)
+    linear = learner.model_.current.linear
+    assert linear.share > 0.9
+    # some are farther than values of other linear parts may be
+    assert (np.abs(linear.units(20.0 * X)) > 32.0).any()
+    agrees(learner, graph_of(learner), 20.0 * X)

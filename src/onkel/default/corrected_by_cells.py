@@ -13,8 +13,9 @@ A column that comes in mid-stream has no cells, and landmarks that stay are 0 th
 then chosen once more, by the rows since, for a fourth stage like s₀: it learns what the others
 left.
 
-Where there are more columns than landmarks, a linear function of all columns is learned, too, and
-has a share in the sum (:mod:`onkel.default.linear_part`). Last come trees: those that the first
+Where there are more columns than landmarks, or where it predicts the first rows better than f, a
+linear function of all columns is learned, too, and has a share in the sum
+(:mod:`onkel.default.linear_part`). Last come trees: those that the first
 rows grow (:mod:`onkel.default.early_trees`), then those of the last fit
 (:mod:`onkel.default.tree_part`).
 """
@@ -106,7 +107,7 @@ class CorrectedModel(ExplicitModel):
         self.choice = self._begun_choice()
         #: residuals of the rows kept for the choice
         self.kept: Residuals = Residuals(n_outputs)
-        #: None where there are fewer columns than landmarks, and until columns are chosen
+        #: None where it is not needed, and until it is known whether it is
         self.linear: LinearPart | None = None
         #: None before they are grown, and where those of the last fit do not help
         self.trees: TreePart | None = None
@@ -235,9 +236,12 @@ class CorrectedModel(ExplicitModel):
         assert self.choice is not None
         X, y, weight = self.choice.rows()
         at = self._chosen_stage
-        cells = self._begun_cells(X, targets_of(y, self.n_outputs), self._forgetting[at])
-        cells.learn(X, self.kept.residuals, weight)
+        Y, R = targets_of(y, self.n_outputs), self.kept.residuals
+        cells = self._begun_cells(X, Y, self._forgetting[at])
+        cells.learn(X, R, weight)
         self.stages[at:] = [cells]
+        if at == 0 and self.linear is None and X.shape[1] <= self._n_landmarks:
+            self.linear = LinearPart.won_by(X, Y, R, weight, self._forgetting[0])
         if self.choice.complete:
             self._end_choice()
 
@@ -290,6 +294,17 @@ class CorrectedModel(ExplicitModel):
         cells = None if new.cells_anew is None else new.cells_anew.cells
         if cells is not None:
             self.stages[0] = cells
+        if new.training is not None and self.choice is None:
+            # before, a whole block is learned by f, and corrected then
+            self._judge_linear()
+
+    def _judge_linear(self) -> None:
+        """Let the last rows say what the linear part is worth beside f, which is a new one."""
+        if self.linear is not None and self.linear.won and self.warmup is not None:
+            X, y, weight = (of[-_LAST_ROWS:] for of in self.warmup.rows())
+            Y = targets_of(y, self.n_outputs)
+            R = self.residuals_left_out(X, Y - super().scores(X), weight)
+            self.linear.judge_anew(X, Y, Y - R, weight)
 
     # ---- the last fit --------------------------------------------------------------------------
 
@@ -303,6 +318,7 @@ class CorrectedModel(ExplicitModel):
         rng = np.random.default_rng([self.seed, len(X), 2])
         if searched and self._chosen_stage == _LATE:
             self._begin_cells_anew(X, Y, weight)
+        self._judge_linear()
         if searched:
             held = HeldOut.at_once(*self.map.predict_held_out(X, Y, weight))  # type: ignore[attr-defined]
         elif self.map.search_steps and len(X) >= FEWEST_ROWS:  # type: ignore[attr-defined]
@@ -310,6 +326,8 @@ class CorrectedModel(ExplicitModel):
             held = HeldOut.by_least_squares(Z, Y, weight, self.penalty, rng)
         else:
             return
+        if self.linear is not None and self.linear.won:
+            held.predictions[:] += self.linear.correction(X[held.rows], held.predictions)
         self.growth.begin_again()
         with working(f"growing trees on all {len(X):,} rows kept"):
             self.trees = TreePart.grown(X, Y, weight, held, n_landmarks, rng, self._forgetting[0])
@@ -398,9 +416,15 @@ class CorrectedModel(ExplicitModel):
         return P
 
     def variance(self, X: Matrix) -> np.ndarray:
-        """Predictive variance (n,) of f, times the share of squared errors that cells leave."""
+        """Predictive variance (n,) of f, times the share of squared errors that cells leave.
+
+        A linear part that has won knows better how large the errors are.
+        """
         parts = (*self.stages, self.linear, self.trees)
         left = math.prod(part.left for part in parts if part is not None)
+        if self.linear is not None and self.linear.noise and self.weights.matrix is not None:
+            of_trees = 1.0 if self.trees is None else self.trees.left
+            left = of_trees * self.linear.noise / (self.weights.matrix.noise or 1.0)
         return super().variance(X) * left
 
     def add_output(self, position: int) -> None:

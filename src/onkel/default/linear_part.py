@@ -1,4 +1,4 @@
-"""A linear function of all columns, where there are more columns than landmarks.
+"""A linear function of all columns: where there are more than landmarks, or where it wins.
 
 A sum over B landmarks looks at rows in B directions at most. Of a linear function of d > B columns
 it sees little more than the share B/d. So a linear function ℓ is learned beside it,
@@ -18,6 +18,13 @@ formula lies half-way, and serves both.
 A prediction p becomes p + a (ℓ - p), where a in [0, 1] is the least-squares share so far, less its
 standard error, as in :mod:`onkel.default.cells`. Its sums are halved whenever w is solved anew.
 
+Of few columns ℓ is learned where it wins: where ridge regression on the first half of the first
+rows predicts the other half better than f did. f is 0 far from all landmarks, and its columns with
+heavy tails are curved. So it does not learn a sum of amounts of which some are far larger than the
+others, nor a trend that goes on. The columns of an ℓ that has won are not curved. Its share is that
+of least squares without the standard error: where a few large rows make most of the errors, that
+is always large. When f is a new one, the last rows say what ℓ is worth beside it.
+
 Source: MacKay 1994 and Tipping 2001 (automatic relevance determination); the prior half-way is
 ours.
 """
@@ -31,6 +38,7 @@ from scipy.linalg.lapack import spotrs
 
 from onkel.annotations import Matrix
 from onkel.default.cells import (
+    LEFT,
     N_SUMS,
     ROWS,
     learn_share,
@@ -38,7 +46,7 @@ from onkel.default.cells import (
     share,
     share_left,
 )
-from onkel.fields import Array, Fields, Number, Sizes, State, Whole, require
+from onkel.fields import Array, Fields, Flag, Number, Sizes, State, Whole, require
 from onkel.maps.landmarks.fitted import OF_UNITS, TailCurves, Units
 from onkel.merging import joined, require_same
 from onkel.numerics.arrays import as_dense
@@ -53,8 +61,13 @@ _KEPT = np.ones(1)
 # Rows that are added to the sums at once: one by one would take several times as long.
 _AT_ONCE = 256
 _GROWN = 1.25
-#: standardised values beyond this are cut off: a linear function grows without bound.
-FARTHEST = 32.0
+# Standardised values beyond this are cut off: a linear function grows without bound. One that has
+# won was right about the farthest rows.
+_FARTHEST, _FARTHEST_WON = 32.0, 1e4
+#: rows from which on ℓ may win, and the share of f's squared errors that it leaves then, at most
+FEWEST, _LEFT = _AT_ONCE, 0.9
+# A row counts as predicted by itself to this share at most.
+_MOST_OWN = 0.9
 # σ²/v is at most this, in float32.
 _LARGEST = 1e30
 
@@ -75,10 +88,16 @@ class LinearPart(Stateful):
         "n_waiting": Whole(high=_AT_ONCE - 1),
         "n_rows": Whole(high=2**58),
         "n_solved": Whole(high=2**58),
+        # files of before have none
+        "won": Flag(optional=True),
     }
 
-    def __init__(self, units: Units, n_outputs: int, forgetting: float = 1.0) -> None:
+    def __init__(
+        self, units: Units, n_outputs: int, forgetting: float = 1.0, won: bool = False
+    ) -> None:
         self.forgetting: float = forgetting
+        #: whether ℓ is here because it predicted better than f
+        self.won: bool = won
         self.tails: np.ndarray = units.tails.as_array()
         self.middle: np.ndarray = units.middle
         self.scale: np.ndarray = units.scale
@@ -105,10 +124,33 @@ class LinearPart(Stateful):
         """ℓ = 0, in the units of the rows X (n, d)."""
         return cls(finished(Units.in_steps(X)), n_outputs, forgetting)
 
+    @classmethod
+    def won_by(
+        cls, X: np.ndarray, Y: np.ndarray, R: np.ndarray, weight: np.ndarray, forgetting: float
+    ) -> Self | None:
+        """ℓ that has learned targets Y (n, K) of rows X, where it is better than f; else None.
+
+        R (n, K) is what f left of Y, each row predicted before it was learned.
+        """
+        if len(X) < FEWEST or not _is_better(X, Y, R, weight):
+            return None
+        part = cls(Units.straight(X), Y.shape[1], forgetting, won=True)
+        n = max(len(X) // 2, FEWEST)
+        part.learn(X[:n], Y[:n], Y[:n] - R[:n], weight[:n])
+        # until now it was 0
+        part.sums[:] = 0.0
+        part.learn(X[n:], Y[n:], Y[n:] - R[n:], weight[n:])
+        return part
+
+    @property
+    def farthest(self) -> float:
+        """Standardised values beyond this are cut off."""
+        return _FARTHEST_WON if self.won else _FARTHEST
+
     def _features(self, X: Matrix) -> np.ndarray:
         """u (n, d + 1) of rows X, which may have columns that came later."""
         U = self.units(as_dense(X[:, : len(self.middle)]))
-        return np.hstack([np.clip(U, -FARTHEST, FARTHEST), np.ones((len(U), 1))])
+        return np.hstack([np.clip(U, -self.farthest, self.farthest), np.ones((len(U), 1))])
 
     # ---- learning ------------------------------------------------------------------------------
 
@@ -119,20 +161,47 @@ class LinearPart(Stateful):
             part = slice(done, done + _AT_ONCE - self.n_waiting)
             L = U[part] @ self.W
             rows = Y[part] - P[part], L - P[part], weight[part]
-            learn_share(*rows, _KEPT, self.sums[None], 1.0, out[part])
+            learn_share(*rows, _KEPT, self.sums[None], self._doubt, out[part])
             self.missed += float(weight[part] @ ((Y[part] - L) ** 2).sum(axis=1))
             self._keep(U[part], Y[part], weight[part])
             done += len(L)
         return out
 
+    def judge_anew(self, X: Matrix, Y: np.ndarray, P: np.ndarray, weight: np.ndarray) -> None:
+        """Let the share follow from some of the rows learned, predicted by P (n, K) without it.
+
+        ℓ has learned them, and its errors there are smaller than
+        on new rows: they are divided by 1 - h, with h the mean leverage of a row.
+        """
+        own = min(len(self.W) / max(self.n_rows, 1), _MOST_OWN)
+        E = (Y - self._features(X) @ self.W) / (1.0 - own)
+        self.sums[:] = 0.0
+        of = Y - P, Y - E - P, weight, _KEPT, self.sums[None], self._doubt
+        learn_share(*of, np.empty(P.shape))
+
     def correction(self, X: Matrix, P: np.ndarray) -> np.ndarray:
         """a (ℓ - p) (n, K) of rows X with predictions P (n, K)."""
-        return share(self.sums) * (self._features(X) @ self.W - P)
+        return self.share * (self._features(X) @ self.W - P)
+
+    @property
+    def _doubt(self) -> float:
+        """How many standard errors the share is less."""
+        return 0.0 if self.won else 1.0
+
+    @property
+    def share(self) -> float:
+        """a."""
+        return float(share(self.sums, self._doubt))
 
     @property
     def left(self) -> float:
         """Squared errors after the correction, as a share of those before."""
         return share_left(self.sums)
+
+    @property
+    def noise(self) -> float:
+        """Mean squared error after the correction; 0 where it is not known, or ℓ has not won."""
+        return float(self.sums[LEFT] / max(self.sums[ROWS], 1.0)) if self.won else 0.0
 
     def _keep(self, U: np.ndarray, Y: np.ndarray, weight: np.ndarray) -> None:
         """Let at most as many rows wait as there is room for; add them where they fill it."""
@@ -175,7 +244,7 @@ class LinearPart(Stateful):
         self.W = np.ldexp(W.astype(np.float64), unit)
         own = np.sqrt(np.mean(self.W**2, axis=1) + noise / (diagonal + noise / self.v))[:-1]
         self.v[:-1] = own * own.mean()
-        self.sums[:ROWS] *= 0.5
+        self.sums[: None if self.won else ROWS] *= 0.5
 
     def add_output(self, position: int) -> None:
         """Make room for a class; one output of targets ±1 becomes two indicators."""
@@ -238,6 +307,26 @@ class LinearPart(Stateful):
 
     def state_is_set(self) -> None:
         self.units = Units(TailCurves(*self.tails), self.middle, self.scale)
+
+
+def _is_better(X: np.ndarray, Y: np.ndarray, R: np.ndarray, weight: np.ndarray) -> bool:
+    """Whether ridge regression on the first half of the rows predicts the others better than f.
+
+    It must have smaller squared errors, and be nearer to the targets of most rows.
+    """
+    n, root = len(X) // 2, np.sqrt(weight)[:, None]
+    with np.errstate(over="ignore", invalid="ignore"):
+        U = Units.straight(X[:n])(X)
+        U -= np.average(U[:n], axis=0, weights=weight[:n])
+        middle = np.average(Y[:n], axis=0, weights=weight[:n])
+        first = root[:n] * U[:n]
+        A = first.T @ first
+        A.flat[:: len(A) + 1] += 1.0
+        W = np.linalg.solve(A, first.T @ (root[:n] * (Y[:n] - middle)))
+        missed = ((Y[n:] - middle - U[n:] @ W) ** 2).sum(axis=1)
+        left = (R[n:] ** 2).sum(axis=1)
+        fewer = weight[n:] @ missed < _LEFT * (weight[n:] @ left)
+    return bool(fewer and np.mean(missed < left) > 0.5)
 
 
 def _of_two(first: np.ndarray, position: int) -> np.ndarray:

@@ -330,8 +330,13 @@ class RecursiveLeastSquares(Stateful):
 
     def variance(self, Z: np.ndarray) -> np.ndarray:
         """Predictive variance σ²(1 + zᵀ P z) of each row, σ² estimated from the innovations."""
-        noise = self.sums.noise
-        return (1.0 + self.leverage(Z)) * noise[0] / max(noise[1], 1.0)
+        return (1.0 + self.leverage(Z)) * self.noise
+
+    @property
+    def noise(self) -> float:
+        """σ²."""
+        squares, rows = self.sums.noise
+        return float(squares / max(rows, 1.0))
 
     def leverage(self, Z: np.ndarray) -> np.ndarray:
         """zᵀ P z (n,) of each row."""

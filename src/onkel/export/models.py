@@ -13,7 +13,7 @@ from onkel.default.bins import PairBins
 from onkel.default.cells import PairCells, share
 from onkel.default.challenger import RestartingModel
 from onkel.default.corrected_by_cells import CorrectedModel, WithoutEarlyTrees
-from onkel.default.linear_part import FARTHEST, LinearPart
+from onkel.default.linear_part import LinearPart
 from onkel.default.tree_loops import SQUARED, TWO
 from onkel.default.tree_part import TreePart
 from onkel.default.without_search import ModelWithoutSearch
@@ -75,9 +75,9 @@ def _corrected(model: CorrectedModel, X: Value) -> Value:
 
 def _with_linear(linear: LinearPart, p: Value, X: Value) -> Value:
     """p + a (ℓ(x) - p)."""
-    a, d = float(share(linear.sums)), len(linear.middle)
+    a, d = linear.share, len(linear.middle)
     U = in_units(X.columns(np.arange(d)).to(np.float64), linear.get_state())
-    U = X.graph.node("Clip", U, -FARTHEST, FARTHEST)
+    U = X.graph.node("Clip", U, -linear.farthest, linear.farthest)
     return p * (1.0 - a) + U @ (a * linear.W[:-1]) + a * linear.W[-1]
 
 

@@ -217,9 +217,10 @@ class OnlineKernelClassifier(_OnlineKernel, OnlineClassifier):
     A correction a·s(x) is added to f; cells of one and of two columns learn it from f's residuals
     (jumps, single values, odd scales). The factor a grows as far as the cells have been right.
     Further cells remember the last 5 000 and the last 500 rows, and follow slow changes
-    (:mod:`onkel.default.corrected_by_cells`). Where there are more columns than landmarks, a linear
-    function of all columns has a share, too (:mod:`onkel.default.linear_part`). From the 4 608th
-    row on there are trees beside the landmarks, whose leaves go on learning
+    (:mod:`onkel.default.corrected_by_cells`). Where there are more columns than landmarks, or where
+    it predicts the first rows better, a linear function of all columns has a share, too
+    (:mod:`onkel.default.linear_part`). From the 4 608th row on there are trees beside the
+    landmarks, whose leaves go on learning
     (:mod:`onkel.default.early_trees`). ``fit`` and :meth:`consolidate` grow others from all rows
     kept, where they help (:mod:`onkel.default.tree_part`).
 

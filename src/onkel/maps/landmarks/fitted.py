@@ -170,11 +170,16 @@ class Units(NamedTuple):
             yield True
         tails = TailCurves.joined([part[0] for part in parts])
         middle, spread = (np.concatenate([part[i] for part in parts]) for i in (1, 2))
-        rounding = max(_ROUNDING, len(X) * np.finfo(np.float64).eps) * np.abs(middle)
-        varies = spread > np.maximum(rounding, _TINY)
-        scale = np.where(varies, spread, np.maximum(rounding, 1.0))
+        scale = _scales(len(X), middle, spread)
         yield True
         return cls(tails, middle, common_scales(groups_of(X), spread, scale))
+
+    @classmethod
+    def straight(cls, X: np.ndarray) -> Units:
+        """Those of rows X (n, d) without curves: columns have mean 0 and standard deviation 1."""
+        V = X.astype(np.float64)
+        middle, zeros = V.mean(axis=0), np.zeros(X.shape[1])
+        return cls(TailCurves(zeros, zeros), middle, _scales(len(X), middle, V.std(axis=0)))
 
     @classmethod
     def none(cls, d: int) -> Units:
@@ -222,6 +227,13 @@ class Units(NamedTuple):
         """With n columns more, which stay as they are."""
         middle, scale = np.append(self.middle, np.zeros(n)), np.append(self.scale, np.ones(n))
         return Units(self.tails.with_columns(n), middle, scale)
+
+
+def _scales(n: int, middle: np.ndarray, spread: np.ndarray) -> np.ndarray:
+    """Scales of columns with these means and standard deviations of n rows."""
+    rounding = max(_ROUNDING, n * np.finfo(np.float64).eps) * np.abs(middle)
+    varies = spread > np.maximum(rounding, _TINY)
+    return np.where(varies, spread, np.maximum(rounding, 1.0))
 
 
 def n_steps(n: int, d: int) -> int:
