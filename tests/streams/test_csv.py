@@ -455,6 +455,16 @@ def test_a_wrong_number_of_fields_says_what_may_be_the_matter(tmp_path, text, wo
         list(open_stream(write(tmp_path / "a.csv", text), target="y"))
 
 
+def test_a_later_file_without_a_header_is_told_that_it_needs_one(tmp_path, collect):
+    first = write(tmp_path / "a.csv", "a,b,y\n1,u,2\n3,v,4\n")
+    for later in ("1,u,2\n3,v,4\n", "1,2,3\n4,5,6\n"):
+        files = [first, write(tmp_path / "b.csv", later)]
+        X, _, error, _ = collect(open_stream(files, target="y"))
+        assert len(X) == 2
+        assert "b.csv: its first line names none of the columns before" in str(error)
+        assert str(error).endswith("each file needs the header line")
+
+
 def test_a_spreadsheet_is_none_of_the_formats(tmp_path):
     with pytest.raises(DataError, match=r"a\.xlsx: is a spreadsheet; save it as CSV"):
         open_stream(write(tmp_path / "a.xlsx", b"PK\x03\x04"))

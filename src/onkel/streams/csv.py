@@ -205,6 +205,12 @@ class CsvSource(TextSource):
     def _begin(self, chunk: Chunk, file: FileRef) -> Chunk:
         """Read a file's header and return the rows after it."""
         names, delimiter, end = header_of(chunk.data, self.reading, file.name, self.schema.reads)
+        if self.types and self.types.keys().isdisjoint(names):
+            raise DataError(
+                f"its first line names none of the columns before, but {shorten(names)}; each file "
+                "needs the header line",
+                source=file.name,
+            )
         if self.reading.target is not None and self.reading.target not in names:
             # before errors in the rows
             error = missing_column(self.reading.target, names, file.name)
