@@ -83,13 +83,30 @@ def test_a_number_among_texts_is_text_and_other_types_stay_refused(tmp_path):
     assert _read(_write(tmp_path / "a.jsonl", rows)) == _read(_write(tmp_path / "b.jsonl", texts))
     odd = {
         "s": ([1], "text"), "a": (True, "a number"), "n": ("7x", "a number"),
-        "f": ("maybe", "true or false"), "y": ("no", "a number"),
+        "y": ("no", "a number"),
     }  # fmt: skip
     for name, (value, wanted) in odd.items():
         bad = [*map(_plain, range(9)), _plain(9) | {name: value}]
         with pytest.raises(DataError, match=f"line 10: .* stands where {wanted} is") as caught:
             _read(_write(tmp_path / "bad.jsonl", bad))
         assert (caught.value.row, caught.value.column) == (9, name)
+
+
+def test_what_comes_first_does_not_tell_a_column_of_numbers_and_texts(tmp_path):
+    """Where many rows have text, all are text, as in a CSV file; the odd text is a bad row."""
+    plain = [{"s": 7 if k % 3 == 0 else "no", "f": True if k % 2 else "maybe", "y": k % 5}
+             for k in range(N)]  # fmt: skip
+    expected = [row | {"s": str(row["s"]), "f": str(row["f"]).replace("True", "true")}
+                for row in plain]  # fmt: skip
+    found = _read(_write(tmp_path / "a.jsonl", plain))
+    assert found[2] == {"s": "text", "f": "text"}
+    assert found == _read(_write(tmp_path / "b.jsonl", expected))
+    odd = [{"s": "no" if k == 50 else k, "y": k % 5} for k in range(N)]
+    with pytest.raises(DataError, match="line 51: 'no' stands where a number is expected"):
+        _read(_write(tmp_path / "c.jsonl", odd))
+    labels = [{"s": k, "y": k if k % 2 else "no"} for k in range(N)]
+    with pytest.raises(DataError, match="line 2: 1 stands where text is expected"):
+        _read(_write(tmp_path / "d.jsonl", labels))
 
 
 def test_texts_among_numbers_in_python_values():

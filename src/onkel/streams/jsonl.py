@@ -98,7 +98,9 @@ class JsonlSource(TextSource):
             types = {name: self._type_of(name, known[name]) for name in known.schema.names}
             mended = self._typed(lines, types)
             if (more := _readable(mended, {}, others=True)) == good:
-                break
+                mended = self._typed(mended, self._turned_to_text(mended, good, types))
+                if (more := _readable(mended, {}, others=True)) == good:
+                    break
             lines, good = mended, more
         table = table_of(_joined(lines[:good]), {}, others=True)
         first = _object(lines[0][1])
@@ -115,6 +117,22 @@ class JsonlSource(TextSource):
                 self.types[name] = t
         for name, kind in self.kinds.items():
             self.types.setdefault(name, _TYPES.get(kind, pa.timestamp("us")))
+
+    def _turned_to_text(self, lines: list[Line], bad: int, types: Types) -> Types:
+        """The columns of numbers or flags that are text, as the text in a bad row shows.
+
+        As in a CSV file, a column with numbers in nine of ten rows stays one of numbers.
+        """
+        found: Types = {}
+        for name, value in _object(lines[bad][1]).items():
+            kind = kind_of(types[name]) if name in types and name not in self.kinds else None
+            if isinstance(value, str) and kind in ("number", "flag"):
+                values = [_object(line).get(name) for _, line in lines]
+                known = [value for value in values if value is not None]
+                n_texts = sum(isinstance(value, str) for value in known)
+                if kind == "flag" or n_texts > 0.1 * len(known):
+                    found[name] = pa.string()
+        return found
 
     def _type_of(self, name: str, column: pa.ChunkedArray) -> pa.DataType:
         t = column.type
