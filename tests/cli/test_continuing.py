@@ -16,6 +16,8 @@ from typer.testing import CliRunner
 import onkel
 from onkel.cli import app
 from onkel.cli.learn.job import LearnJob
+from onkel.cli.predict import PredictJob
+from onkel.evaluation.run import PrequentialRun
 
 
 def run(*args):
@@ -292,6 +294,52 @@ def test_what_another_process_saved_meanwhile_stays(days, monkeypatch):
     # alone, a run replaces the file
     assert run(*more, saved).exit_code == 0
     assert onkel.load(saved).n_rows == 5100
+
+
+def _is_told(result, path, own):
+    said = " ".join(result.stderr.split())
+    assert result.exit_code == 1
+    assert said.count(f"{path} was written by another process since this run began") == 1
+    assert f"the model of this run is in {own}" in said
+
+
+def test_predict_that_learns_leaves_what_another_process_saved(days, monkeypatch):
+    saved, other, work = days / "m.onkel", days / "other.onkel", PredictJob._predict_and_write
+    more = ["predict", saved, days / "tuesday.csv", "--learn", "--out", days / "p.csv", "--save"]
+    assert run(*more, other).exit_code == 0
+    theirs = other.read_bytes()
+
+    def meanwhile(job, *args):
+        work(job, *args)
+        other.replace(saved)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(PredictJob, "_predict_and_write", meanwhile)
+        result = run(*more, saved)
+    _is_told(result, saved, days / "m.2.onkel")
+    assert saved.read_bytes() == theirs == (days / "m.2.onkel").read_bytes()
+    assert run(*more, saved).exit_code == 0
+    assert onkel.load(saved).n_rows == 7000
+
+
+def test_a_checkpoint_of_another_process_stays(days, monkeypatch):
+    """All later ones of this run go to one file beside it."""
+    kept, step = days / "c.onkel", PrequentialRun.step
+    more = ["learn", days / "monday.csv", "-t", "y", "-a", "fogd", "--checkpoint-every", 500]
+
+    def meanwhile(own, block):
+        step(own, block)
+        if own.n_rows == 1000:
+            kept.write_bytes(b"theirs")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(PrequentialRun, "step", meanwhile)
+        result = run(*more, "--checkpoint", kept)
+    _is_told(result, kept, days / "c.2.onkel")
+    assert kept.read_bytes() == b"theirs"
+    assert not (days / "c.3.onkel").exists()
+    assert onkel.load(days / "c.2.onkel").n_rows == 3000
+    assert run(*more, "--checkpoint", days / "c.2.onkel", "--resume").exit_code == 0
 
 
 def test_a_resumed_run_fills_gaps_as_the_run_that_was_cut_off(days):

@@ -229,6 +229,37 @@ def test_lines_that_came_together_are_saved_as_they_are_taken(tmp_path, monkeypa
     assert saved == sorted(saved)
 
 
+def test_what_another_process_saved_meanwhile_stays(tmp_path, monkeypatch, capsys):
+    """In the middle, by a save in the background, and at the end."""
+    path, saves, begin = tmp_path / "m.onkel", [], BackgroundSave.begin
+
+    def meanwhile(own, content):
+        saves.append(own)
+        if len(saves) == 3:
+            path.write_bytes(b"theirs")
+        begin(own, content)
+        own._thread.join()
+
+    monkeypatch.setattr(BackgroundSave, "begin", meanwhile)
+    lines = _lines(_row(t, y=1.0) for t in range(1000))
+    status, _, model = _pipe(tmp_path, lines, save_every=100, metrics_every=0)
+    assert (status, model.model.n_rows) == (1, 1000)
+    assert path.read_bytes() == b"theirs"
+    assert onkel.load(tmp_path / "m.2.onkel").n_rows == 1000
+    assert len(list(tmp_path.glob("*.onkel"))) == 2
+    assert capsys.readouterr().err == (
+        f"error: {path} was written by another process since this run began, and stays: the model "
+        f"of this run is in {tmp_path / 'm.2.onkel'}\n"
+    )
+
+
+def test_a_model_without_rows_is_not_written_beside_another(tmp_path, capsys):
+    (tmp_path / "m.onkel").write_bytes(b"theirs")
+    status, answers, _ = _pipe(tmp_path, _lines([_row(0)]), metrics_every=0)
+    assert (status, len(answers)) == (0, 1)
+    assert [own.name for own in tmp_path.glob("*.onkel")] == ["m.onkel"]
+
+
 def test_rows_are_answered_while_a_save_is_written(tmp_path, capsys, monkeypatch):
     """The next save waits for it, and so does the end, whose save comes last."""
     path, go, seen = tmp_path / "m.onkel", threading.Event(), []

@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+from contextlib import contextmanager
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ from typer.testing import CliRunner
 
 from onkel import load
 from onkel.cli.app import app
+from onkel.cli.learn import workers
 
 pytestmark = pytest.mark.filterwarnings("default")
 
@@ -53,7 +55,7 @@ def test_workers(files):
     assert model.predict({"a": 5.0, "b": -5.0}) == "big"
 
 
-def test_a_cluster_that_runs(files):
+def test_a_cluster_that_runs(files, monkeypatch):
     distributed = pytest.importorskip("distributed")
     (files / "2.csv").unlink()
     how = {"n_workers": 1, "threads_per_worker": 1, "processes": False, "dashboard_address": None}
@@ -62,10 +64,24 @@ def test_a_cluster_that_runs(files):
         result = run(files / "*.csv", *chosen, cluster.scheduler_address, "--json")
         # the cluster is left running
         assert cluster.status is distributed.Status.running
+        saved = files / "m.onkel"
+        monkeypatch.setattr(workers, "_progress", lambda options: _written_meanwhile(saved))
+        other = run(files / "*.csv", *chosen, cluster.scheduler_address, "--save", saved, "--json")
     assert result.exit_code == 0, result.output
     facts = json.loads(result.stdout)
     assert facts["n_rows"] == 800
     assert facts["metrics"]["mistakes"] < 20
+    assert other.exit_code == 1
+    assert "m.onkel was written by another process" in " ".join(other.stderr.split())
+    assert saved.read_bytes() == b"theirs"
+    assert json.loads(other.stdout)["save"] == str(files / "m.2.onkel")
+    assert load(files / "m.2.onkel").n_rows == 800
+
+
+@contextmanager
+def _written_meanwhile(path):
+    path.write_bytes(b"theirs")
+    yield lambda report: None
 
 
 @pytest.mark.parametrize(

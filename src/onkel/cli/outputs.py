@@ -8,7 +8,6 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -141,31 +140,6 @@ _NO_OPTIONS = ("tidy", "labels", "left_out", "useless")
 def beside(path: Path) -> Path:
     """Where a run that was cut short writes: beside an existing file, which it does not replace."""
     return path.with_name(f"{path.stem}.partial{path.suffix}") if path.exists() else path
-
-
-class Untouched:
-    """A file as it is when a run begins, which another process may write meanwhile."""
-
-    def __init__(self, path: Path | None) -> None:
-        self._path = path
-        self._found = _mark(path)
-
-    def path(self) -> Path | None:
-        """The file; if another process wrote it since, a new name beside it."""
-        path = self._path
-        if path is None or _mark(path) in (self._found, None):
-            return path
-        names = (path.with_name(f"{path.stem}.{k}{path.suffix}") for k in count(2))
-        return next(name for name in names if not name.exists())
-
-
-def _mark(path: Path | None) -> tuple[int, ...] | None:
-    """What differs between two files of one name, as each is written whole."""
-    try:
-        found = None if path is None else path.stat()
-    except OSError:
-        return None
-    return None if found is None else (found.st_dev, found.st_ino, found.st_mtime_ns, found.st_size)
 
 
 def check_report(path: Path | None) -> None:

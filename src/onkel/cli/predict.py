@@ -24,6 +24,7 @@ from onkel.cli.console import (
 from onkel.cli.locating import located
 from onkel.columns.failures import count, moved
 from onkel.errors import DataError, NoRowsError
+from onkel.persistence.untouched import Untouched
 
 if TYPE_CHECKING:
     from onkel.cli.predicting import Alone, Scored
@@ -73,10 +74,11 @@ def predict(options: PredictOptions) -> None:
     from onkel.cli.predicting import Scored
 
     _check_files(options)
+    saved = Untouched(options.save)
     model, info = load_with_columns(options.model)
     _check(options, model)
     status = PredictJob(
-        options, model, Scored(model, info, options.learn, share(options.intervals))
+        options, model, Scored(model, info, options.learn, share(options.intervals)), saved
     ).run()
     if status:
         raise typer.Exit(status)
@@ -85,10 +87,13 @@ def predict(options: PredictOptions) -> None:
 class PredictJob:
     """One ``onkel predict``."""
 
-    def __init__(self, options: PredictOptions, model: Any, scored: Scored) -> None:
+    def __init__(
+        self, options: PredictOptions, model: Any, scored: Scored, saved: Untouched
+    ) -> None:
         self.options: PredictOptions = options
         self.model: Any = model
         self.scored: Scored = scored
+        self.saved: Untouched = saved
         self.n_rows: int = 0
         #: 0, or why the run ended early
         self.status: int = 0
@@ -282,7 +287,7 @@ class PredictJob:
         from onkel.cli.outputs import beside
         from onkel.persistence import save
 
-        path, status = self.options.save, self.status
+        path, status = self.saved.path(), self.status
         if path is None:
             note("the model that has learned these rows was not saved; add --save FILE")
             return status
@@ -293,6 +298,9 @@ class PredictJob:
             complain_unwritten(path, error)
             return status or 1
         note(f"{path} holds the model, which has learned {count(self.model.n_rows, 'row')}")
+        if self.saved.moved:
+            complain(self.saved.moved)
+            return status or 1
         return status
 
 

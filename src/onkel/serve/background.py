@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import threading
 from collections.abc import Callable
-from pathlib import Path
 
 from onkel.persistence.atomic import write_whole
+from onkel.persistence.untouched import Untouched
 
 
 class BackgroundSave:
@@ -15,22 +14,23 @@ class BackgroundSave:
 
     Parameters
     ----------
-    path : path-like
-        The file.
+    file : Untouched
+        The file; if another process writes it meanwhile, saves go beside it.
 
     Examples
     --------
     >>> import tempfile
+    >>> from pathlib import Path
     >>> path = Path(tempfile.mkdtemp()) / "m.onkel"
-    >>> saves = BackgroundSave(path)
+    >>> saves = BackgroundSave(Untouched(path))
     >>> saves.begin(lambda: b"content")
     >>> saves.finish()
     >>> path.read_bytes()
     b'content'
     """
 
-    def __init__(self, path: str | os.PathLike[str]) -> None:
-        self._path = Path(path)
+    def __init__(self, file: Untouched) -> None:
+        self._file = file
         self._thread: threading.Thread | None = None
         self._error: Exception | None = None
 
@@ -61,6 +61,9 @@ class BackgroundSave:
 
     def _write(self, content: Callable[[], bytes]) -> None:
         try:
-            write_whole(self._path, content())
+            found, path = content(), self._file.path()
+            assert path is not None
+            write_whole(path, found)
+            self._file.is_written()
         except Exception as error:
             self._error = error

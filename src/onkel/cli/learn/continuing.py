@@ -7,12 +7,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from onkel.cli.arguments import contradictions, names_in
-from onkel.cli.console import complain_unwritten, note
+from onkel.cli.console import complain, complain_unwritten, note
 from onkel.cli.learn.options import LearnOptions
 from onkel.columns.failures import count
 from onkel.errors import ModelFileError
 from onkel.evaluation.run import PrequentialRun
 from onkel.persistence import load_with_info, save
+from onkel.persistence.untouched import Untouched
 from onkel.pipeline import StreamModel
 from onkel.pipeline.rows import excluded
 from onkel.streams.reading import Reading
@@ -24,11 +25,13 @@ if TYPE_CHECKING:
 class Checkpoint:
     """Written every so many rows and at the end; a full disk does not end the run.
 
-    Without a ``path`` nothing is written. ``failed``: whether the last one could not be written.
+    Without a ``path`` nothing is written. If another process writes the file meanwhile, that stays,
+    and ``path`` becomes one beside it. ``failed``: whether the last one could not be written.
     """
 
     def __init__(self, path: Path | None, every: int) -> None:
         self.path = path
+        self._file = Untouched(path)
         self.every = every
         self.failed: bool = False
         self._rows = 0
@@ -84,12 +87,17 @@ class Checkpoint:
         # rows of this source alone: a model given with --from had others before
         read = model.n_rows + run.n_waiting - model.settings.get("rows_before", 0)
         info = run.get_info() | {"fingerprint": stream.fingerprint(read)}
+        before, self.path = self.path, self._file.path()
+        assert self.path is not None
         try:
             save(model, self.path, info=info)
         except OSError as error:
             complain_unwritten(f"the checkpoint after {count(model.n_rows, 'row')}", error)
             self.failed = True
             return
+        self._file.is_written()
+        if self._file.moved and self.path != before:
+            complain(self._file.moved)
         if self.failed:
             note(f"the checkpoint after {count(model.n_rows, 'row')} was written")
         self.failed = False

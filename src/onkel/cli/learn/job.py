@@ -15,7 +15,7 @@ from onkel.cli.learn.continuing import Checkpoint, continued, load_with_columns
 from onkel.cli.learn.options import LearnOptions, parse_delay
 from onkel.cli.learn.outcome import Outcome
 from onkel.cli.locating import located
-from onkel.cli.outputs import Untouched, check_outputs, check_report
+from onkel.cli.outputs import check_outputs, check_report
 from onkel.cli.signals import Interrupted, Interrupts
 from onkel.cli.tables import columns_table
 from onkel.columns.failures import A_FLAG, count
@@ -24,6 +24,7 @@ from onkel.evaluation.prequential import take
 from onkel.evaluation.progress import RunProgress
 from onkel.evaluation.run import PrequentialRun
 from onkel.learners.factory import make_estimator
+from onkel.persistence.untouched import Untouched
 from onkel.pipeline import StreamModel
 from onkel.pipeline.rows import left_out
 from onkel.streams.files import is_pipe

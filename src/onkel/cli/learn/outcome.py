@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Any
 from onkel.cli.console import complain, complain_unwritten, note
 from onkel.cli.learn.continuing import Checkpoint
 from onkel.cli.learn.options import LearnOptions
-from onkel.cli.outputs import Untouched, beside, reported
+from onkel.cli.outputs import beside, reported
 from onkel.cli.tables import say_of_bad_values
 from onkel.columns.failures import count
 from onkel.evaluation.result import PrequentialResult
 from onkel.evaluation.run import PrequentialRun
 from onkel.evaluation.run_summary import one_class, verdict
 from onkel.persistence import save
+from onkel.persistence.untouched import Untouched
 from onkel.pipeline import StreamModel
 
 if TYPE_CHECKING:
@@ -59,19 +60,16 @@ class Outcome:
             return status
         if status or not self.checkpointed:
             self.checkpoint.save_now(model, run, stream)
-        if options.checkpoint is not None and not self.checkpoint.failed:
-            self.written["checkpoint"] = options.checkpoint
-        failed = self.checkpoint.failed
+        if self.checkpoint.path is not None and not self.checkpoint.failed:
+            self.written["checkpoint"] = self.checkpoint.path
+        failed = self.checkpoint.failed or self.checkpoint.path != options.checkpoint
         # without times: the same seed and the same rows give the same file
         info = {"run": run.get_state(timed=False)}
         path = self.saved.path()
         failed |= not self._write("save", path, lambda path: save(model, path, info=info), status)
-        if path != options.save and "save" in self.written:
+        if self.saved.moved and "save" in self.written:
             failed = True
-            complain(
-                f"{options.save} was written by another process since this run began, and stays: "
-                f"the model of this run is in {self.written['save']}"
-            )
+            complain(self.saved.moved)
         if status:
             self._say_what_is_left(model.n_rows)
         _say_of_rows(stream, self.options.limit)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -17,6 +18,7 @@ from onkel.cli.signals import Interrupted, Interrupts
 from onkel.cli.tables import facts_table
 from onkel.columns.failures import count
 from onkel.errors import DataError
+from onkel.persistence.untouched import Untouched
 from onkel.streams.files import is_pipe
 
 if TYPE_CHECKING:
@@ -40,6 +42,7 @@ def learn_with_workers(options: LearnOptions) -> None:
 
     _check(options)
     check_outputs(options.save, inputs=options.sources)
+    saved = Untouched(options.save)
     params = learner_settings(options)
     algorithm = options.algorithm or DEFAULT
     task = _task(options)
@@ -62,11 +65,15 @@ def learn_with_workers(options: LearnOptions) -> None:
         with interrupts.held():
             for report in learned.left_out:
                 note(f"left out: {_why(report)}")
-            if options.save is not None:
-                save(learned.model, options.save)
+            if (path := saved.path()) is not None:
+                save(learned.model, path)
             else:
                 note("no model was saved; add --save FILE")
-            _show(options, learned, algorithm)
+            if saved.moved:
+                complain(saved.moved)
+            _show(options, learned, algorithm, path)
+    if saved.moved:
+        raise typer.Exit(1)
 
 
 def _check(options: LearnOptions) -> None:
@@ -163,10 +170,10 @@ def _scores(metrics: dict[str, float]) -> list[str]:
     return [f"{METRICS[name].title} {METRICS[name].format(v)}" for name, v in metrics.items()]
 
 
-def _show(options: LearnOptions, learned: Learned, algorithm: str) -> None:
+def _show(options: LearnOptions, learned: Learned, algorithm: str, saved: Path | None) -> None:
     """The result: a table, or one JSON object."""
     if options.as_json:
-        print_json(_facts(options, learned, algorithm))
+        print_json(_facts(learned, algorithm) | {"save": saved})
         return
     seconds = learned.seconds
     learning = ", ".join(f"{name} {seconds[name]:.1f} s" for name in ("sample", "parts", "merge"))
@@ -177,12 +184,12 @@ def _show(options: LearnOptions, learned: Learned, algorithm: str) -> None:
         ("workers", learning),
         ("in all", f"{seconds['in all']:.1f} s"),
     ]
-    if options.save is not None:
-        rows.append(("save", str(options.save)))
+    if saved is not None:
+        rows.append(("save", str(saved)))
     stdout().print(facts_table(rows))
 
 
-def _facts(options: LearnOptions, learned: Learned, algorithm: str) -> dict[str, Any]:
+def _facts(learned: Learned, algorithm: str) -> dict[str, Any]:
     return {
         "algorithm": algorithm,
         "task": learned.model.task,
@@ -199,5 +206,4 @@ def _facts(options: LearnOptions, learned: Learned, algorithm: str) -> dict[str,
             }
             for one in learned.reports
         ],
-        "save": options.save,
     }

@@ -41,6 +41,7 @@ def _in_pipe(options: LiveOptions) -> int:
     from onkel.cli.live.pipe import Pipe, is_file
     from onkel.cli.outputs import check_outputs
     from onkel.cli.signals import Interrupts
+    from onkel.persistence.untouched import Untouched
     from onkel.serve.warmup import compile_where_needed
     from onkel.streams.files import find_files
 
@@ -55,7 +56,7 @@ def _in_pipe(options: LiveOptions) -> int:
     if len(sources) > 1:
         raise ValueError(f"{options.source}: onkel live reads one file or pipe")
     never_wait()
-    durable = None
+    saved, durable = Untouched(options.model), None
     if options.journal is not None:
         keep_one_blas_thread()
         durable = open_durable(options, options.journal)
@@ -67,7 +68,7 @@ def _in_pipe(options: LiveOptions) -> int:
     # a thread that saves hands over soon to the one that answers rows
     sys.setswitchinterval(_SWITCH)
     with Interrupts(end_input=True) as interrupts, sources[0].opened() as raw:
-        status = Pipe(model, options, raw.fileno(), 1, interrupts, durable, began).run()
+        status = Pipe(model, options, raw.fileno(), 1, interrupts, durable, began, saved).run()
     if durable is not None:
         durable.journal.close()
     return status

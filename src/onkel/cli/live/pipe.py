@@ -20,6 +20,7 @@ from onkel.cli.live.rows_first import RowsFirst
 from onkel.cli.signals import Interrupts
 from onkel.columns.failures import count
 from onkel.errors import JournalError
+from onkel.persistence.untouched import Untouched
 from onkel.serve import notation
 from onkel.serve.background import BackgroundSave
 from onkel.serve.saving import SaveClock
@@ -52,8 +53,10 @@ class Pipe:
         interrupts: Interrupts,
         durable: Any = None,
         began: float | None = None,
+        saved: Untouched | None = None,
     ) -> None:
-        # ``durable``: the model with its journal; ``began``: since when lines may have come
+        # ``durable``: the model with its journal; ``began``: since when lines may have come;
+        # ``saved``: the model's file as it was before it was read
         self._durable = durable
         self._model, self._options, self._interrupts = model, options, interrupts
         in_order = options.in_order or durable is not None or is_file(source)
@@ -64,8 +67,11 @@ class Pipe:
         self._answers: list[bytes] = [] if self._csv is None else [self._csv.HEADER.encode()]
         self._n_lines = 0
         self._clock = SaveClock(options.save_every, options.save_seconds)
-        self._saving = BackgroundSave(options.model)
+        self._saved = saved or Untouched(options.model)
+        self._saving = BackgroundSave(self._saved)
         self._broken = self._untaken = self._is_settled = False
+        # what was said of a file that another process wrote
+        self._told: str | None = None
         self._metrics = Metrics(options, model.counts["rows"])
         self._flushed = time.monotonic()
 
@@ -93,7 +99,7 @@ class Pipe:
             self._print_metrics()
         if signal is not None:
             return signal.status
-        return 0 if saved and not self._broken else 1
+        return 0 if saved and not (self._broken or self._saved.moved) else 1
 
     def _has_data(self) -> bool:
         """Whether rows have come; waits for them until something else is to be done."""
@@ -225,9 +231,15 @@ class Pipe:
         """Save, and wait for it; whether it could be done."""
         self._could_save(self._saving.finish)
         self._clock.restart()
-        if self._durable is None:
-            return self._could_save(lambda: self._model.save(self._options.model))
-        return self._could_save(self._durable.snapshot)
+        return self._could_save(self._save_now if self._durable is None else self._durable.snapshot)
+
+    def _save_now(self) -> None:
+        # a model without rows is not written
+        path = self._saved.path() if self._model.model.n_rows else self._options.model
+        assert path is not None
+        self._model.save(path)
+        if self._model.model.n_rows:
+            self._saved.is_written()
 
     def _could_save(self, step: Callable[[], object]) -> bool:
         """Whether a step of a save could be done; a failure is reported, and the next save tries
@@ -237,6 +249,9 @@ class Pipe:
         except (OSError, ValueError, TypeError) as error:
             say_line(f"error: the model could not be saved: {error}")
             return False
+        if self._told != self._saved.moved:
+            self._told = self._saved.moved
+            say_line(f"error: {self._told}")
         return True
 
     def _print_metrics(self) -> None:

@@ -1,0 +1,51 @@
+"""A file that a run writes, and that another process may write meanwhile."""
+
+from __future__ import annotations
+
+from itertools import count
+from pathlib import Path
+
+
+class Untouched:
+    """A file as it is when a run begins. If another process writes it, that stays.
+
+    The run then writes beside it.
+    """
+
+    def __init__(self, path: Path | None) -> None:
+        self._given = self._path = path
+        self._found = _mark(path)
+
+    def path(self) -> Path | None:
+        """Where to write: the file, or a new name beside what another process wrote."""
+        path = self._path
+        if path is not None and _mark(path) not in (self._found, None):
+            assert self._given is not None
+            stem, suffix = self._given.stem, self._given.suffix
+            names = (path.with_name(f"{stem}.{k}{suffix}") for k in count(2))
+            self._path = next(name for name in names if not name.exists())
+            self._found = None
+        return self._path
+
+    def is_written(self) -> None:
+        """Know the file as the run has just written it."""
+        self._found = _mark(self._path)
+
+    @property
+    def moved(self) -> str | None:
+        """What there is to say if the run writes beside the file."""
+        if self._path == self._given:
+            return None
+        return (
+            f"{self._given} was written by another process since this run began, and stays: the "
+            f"model of this run is in {self._path}"
+        )
+
+
+def _mark(path: Path | None) -> tuple[int, ...] | None:
+    """What differs between two files of one name, as each is written whole."""
+    try:
+        found = None if path is None else path.stat()
+    except OSError:
+        return None
+    return None if found is None else (found.st_dev, found.st_ino, found.st_mtime_ns, found.st_size)
