@@ -66,6 +66,56 @@ def test_targets_of_columns_over_many_decades_are_learned():
     assert np.sqrt(np.mean(errors[300:] ** 2)) < 0.3 * y.std()
 
 
+def with_stand_in(value, n=1000, share=0.1):
+    """A column of which some values are not known, and which."""
+    rng = np.random.default_rng(0)
+    column, gap = rng.uniform(20.0, 60.0, n), rng.random(n) < share
+    return np.where(gap, value, column)[:, None], gap
+
+
+@pytest.mark.parametrize("value", [-999.0, 99_999.0])
+@pytest.mark.parametrize("share", [0.01, 0.1, 0.7])
+def test_a_value_that_stands_for_a_gap_hides_no_others(value, share):
+    X, gap = with_stand_in(value, share=share)
+    tails = finished(TailCurves.in_steps(X))
+    others = X[~gap, 0]
+    m = np.median(others)
+    np.testing.assert_allclose(tails.middle, m)
+    np.testing.assert_allclose(tails.spread, np.abs(others - m).mean())
+    U = finished(Units.in_steps(X))(X)
+    assert U[~gap].std() > 0.2
+    assert np.abs(U[gap] - U[~gap].mean()).min() > 2.0 * U[~gap].std()
+    np.testing.assert_allclose(tails.inverse(tails(X)), X, rtol=1e-9)
+
+
+def test_other_values_stand_for_no_gap():
+    X, gap = with_stand_in(-999.0)
+    n = len(X)
+    end = np.arange(n) >= 0.9 * n
+    for column in (
+        # not far enough; one row; all in the second half, as the last days of a date
+        np.where(gap, -150.0, X[:, 0]),
+        np.where(np.arange(n) == 7, -999.0, np.abs(X[:, 0])),
+        np.where(end, -999.0, np.abs(X[:, 0])),
+        # no others, or others that are all alike but for a few; few others
+        np.where(gap, -999.0, 3.0),
+        np.where(gap, -999.0, np.arange(n) % 50 == 0),
+        np.where(np.arange(n) % 50 == 0, X[:, 0] % 7.0, -999.0),
+    ):
+        assert not list(units_module._with_stand_ins(column[:, None]))
+
+
+def test_columns_with_values_that_stand_for_gaps_are_learned():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((1000, 5))
+    y = 2.0 * X[:, 0] + np.sin(2.0 * X[:, 1]) + X[:, 2] + 0.5 * rng.standard_normal(1000)
+    X[rng.random(1000) < 0.1, 0] = -999.0
+    model = OnlineKernelRegressor(n_components=100, speed="fast", random_state=0)
+    # the noise and what is not known are 0.8
+    errors = model.predict_then_learn(X, y) - y
+    assert np.sqrt(np.mean(errors[200:] ** 2)) < 1.0
+
+
 def test_rows_without_heavy_columns_are_not_copied(X):
     tails = finished(TailCurves.in_steps(X[:, [0, 2]]))
     rows = X[:, [0, 2]]

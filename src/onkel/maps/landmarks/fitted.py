@@ -10,14 +10,16 @@ column x whose kurtosis is far above that of a normal one becomes
 if this at least halves the kurtosis. The curve is linear near m and logarithmic far out, on both
 sides; it keeps the order of the rows, and leaves a column of two values as it is. Where a column
 goes over many decades, a is far above most |x - m|, and all these would be next to 0. Then m is 0
-and a is a small one of the |x|: the curve is a logarithm. The values of a category have a common
+and a is a small one of the |x|: the curve is a logarithm. Where one value, such as -999, stands for
+a gap, it is far from all others and would make them look the same. So m and a are those of the
+others. The values of a category have a common
 scale (:mod:`onkel.maps.landmarks.indicators`).
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from itertools import pairwise
 from typing import ClassVar, NamedTuple, Self
 
@@ -39,6 +41,9 @@ _TAKEN_AWAY = 0.5
 # A heavy column goes over many decades where the mean of |x - m| is so many times their median,
 # zeros left out, and x never changes its sign. Its logarithm begins at this quantile of |x|.
 _DECADES, _SMALL = 300.0, 0.05
+# A value stands for a gap where this share of the rows have it, at least so many others do not, and
+# it is so many times as far from m as these.
+_OFTEN, _FEWEST, _APART = 0.005, 32, 10.0
 # A column whose spread is below this counts as constant: squares of it are lost, and a row's value
 # in units of it may be infinite.
 _TINY = 1e-150
@@ -75,6 +80,8 @@ class TailCurves:
         yield True
         curved = (drawn_in < _TAKEN_AWAY * kurtosis[heavy]) & (scale > _TINY)
         spread[heavy] = np.where(curved, scale, 0.0)
+        for j, m, a in _with_stand_ins(X):
+            middle[j], spread[j] = m, a
         return cls(middle, spread)
 
     def __call__(self, X: np.ndarray) -> np.ndarray:
@@ -118,6 +125,27 @@ def _over_decades(X: np.ndarray, away: np.ndarray, scale: np.ndarray) -> list[in
         for k in np.flatnonzero(one_sign & (scale > 0.0)).tolist()
         if scale[k] > _DECADES * np.median(away[away[:, k] > 0.0, k])
     ]
+
+
+def _with_stand_ins(rows: np.ndarray) -> Iterator[tuple[int, float, float]]:
+    """Columns of rows (n, d) with a value far from all others, and m and a of the others."""
+    low, high, n = rows.min(axis=0), rows.max(axis=0), len(rows)
+    middle = 0.5 * low + 0.5 * high
+    more_than_two = ~((rows == low) | (rows == high)).all(axis=0)
+    for end, on_its_side in ((low, rows < middle), (high, rows > middle)):
+        same = rows == end
+        # it comes and goes: the last value of a column that grows is far from the others, too
+        halves = same[: n // 2].sum(axis=0), same[n // 2 :].sum(axis=0)
+        often = more_than_two & (np.minimum(*halves) > 0) & (sum(halves) >= _OFTEN * n)
+        alone = often & (sum(halves) == on_its_side.sum(axis=0))
+        for j in np.flatnonzero(alone & (n - sum(halves) >= _FEWEST)).tolist():
+            others = rows[rows[:, j] != end[j], j]
+            m = float(np.median(others))
+            away = np.abs(others - m)
+            far = abs(end[j] - m) > _APART * away.max()
+            # most of them differ from each other
+            if far and np.median(away) > _TINY:
+                yield j, m, float(away.mean())
 
 
 def _kurtosis(X: np.ndarray) -> np.ndarray:
