@@ -97,9 +97,9 @@ def test_a_token_is_needed_and_a_port_that_is_taken_is_told(tmp_path):
             _wait(port, process)
             with pytest.raises(OSError, match="401"):
                 _get(port, "/model")
-            # another model at the same port; and the same journal
+            # another model at the same port; and the same model
             for name, why in (("n.onkel", b"cannot listen there"),
-                              ("m.onkel", b"another process uses this journal")):  # fmt: skip
+                              ("m.onkel", b"another process learns this model")):  # fmt: skip
                 other = [name if word == "m.onkel" else word for word in command]
                 if name == "m.onkel":
                     other[-1] = "0"

@@ -21,6 +21,7 @@ from typing import Any, NamedTuple
 
 from onkel.errors import JournalError
 from onkel.persistence.atomic import sync_folder
+from onkel.persistence.locking import locked
 from onkel.serve import notation
 from onkel.serve.records import (
     SUFFIX,
@@ -346,18 +347,13 @@ class Journal:
 def _locked(folder: Path) -> int:
     """A lock on the folder, which ends with the process."""
     try:
-        import fcntl
+        return locked(folder / "lock")
     except ModuleNotFoundError:
         raise JournalError(f"{folder}: a journal needs file locks as POSIX has them") from None
-    file = os.open(folder / "lock", os.O_RDWR | os.O_CREAT, 0o600)
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        os.close(file)
+    except BlockingIOError:
         raise JournalError(
             f"{folder}: another process uses this journal; end it, or give another folder"
         ) from None
-    return file
 
 
 def _write(file: int, content: bytes) -> None:

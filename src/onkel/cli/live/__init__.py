@@ -29,9 +29,11 @@ def live(options: LiveOptions) -> None:
     """
     if os.name != "posix":
         raise ValueError("onkel live needs pipes and signals as POSIX has them")
+    from onkel.persistence.locking import only_writer
     from onkel.serve.brokers import is_broker
 
-    status = _at_broker(options) if is_broker(options.source) else _in_pipe(options)
+    with only_writer(options.model):
+        status = _at_broker(options) if is_broker(options.source) else _in_pipe(options)
     if status:
         raise typer.Exit(status)
 

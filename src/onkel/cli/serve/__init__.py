@@ -6,6 +6,7 @@ import os
 import socket
 import sys
 import threading
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +18,7 @@ from onkel.cli.live.opening import how_of, new_model, open_durable, refuse_other
 from onkel.cli.serve.options import ServeOptions
 from onkel.columns.failures import count
 from onkel.numerics.threads import keep_one_blas_thread
+from onkel.persistence.locking import only_writer
 
 if TYPE_CHECKING:
     import uvicorn
@@ -55,7 +57,8 @@ def serve(options: ServeOptions) -> None:
     if token is None and options.host not in ("127.0.0.1", "::1", "localhost"):
         say_line(f"anybody who reaches {options.host} may use this model; give --token-file")
     limits = Limits(options.max_body, options.max_rows, options.max_columns, options.timeout)
-    with _listen(options.host, options.port) as listening:
+    writer = nullcontext() if options.follow else only_writer(options.model)
+    with writer, _listen(options.host, options.port) as listening:
         models = _models(options)
         service = Service(models, options.model.stem, limits, say_line)
         warming = threading.Thread(
