@@ -68,6 +68,14 @@ def test_it_follows_a_change():
     assert -np.log(predicted[-2000:, 0]).mean() < 0.8
 
 
+@pytest.mark.parametrize(("scores", "most"), [([-1.0], 14.5), ([0.001, 0.998, 0.001], 3.8)])
+def test_a_class_that_does_not_come_soon_has_a_small_probability(scores, most):
+    link, K = Calibration(), len(scores)
+    codes = np.full(1000, 0 if K == 1 else 1)
+    predicted = link.learn(np.tile(scores, (1000, 1)), codes, np.ones(1000))[:, 0]
+    assert -np.log(predicted).sum() < most
+
+
 def naive(scores, codes, knots, link_values):
     """The formula in plain Python: steps of the two knots beside each score, and order kept."""
     v, e, predicted = list(link_values), [1.0] * len(knots), []
@@ -91,9 +99,13 @@ def naive(scores, codes, knots, link_values):
         for (j, u), share in zip(hats, p, strict=True):
             e[j] += share * (1 - share) * (1 - u)
             e[j + 1] += share * (1 - share) * u
+        before, whole = list(v), math.log(sum(map(math.exp, h))) if len(row) > 1 else 0.0
         for (j, u), share, target in zip(hats, p, wanted, strict=True):
             v[j] -= (share - target) * (1 - u) / e[j]
             v[j + 1] -= (share - target) * u / e[j + 1]
+        for j in range(len(v)):
+            then, now = (1 / (1 + math.exp(whole - x[j])) for x in (before, v))
+            e[j] = 1.0 + (e[j] - 1.0) * min(now * (1 - now) / (then * (1 - then)), 1.0)
         gaps = [0.01 * (b - a) for a, b in itertools.pairwise(knots)]
         for j, _ in hats:
             if v[j + 1] - v[j] < gaps[j]:
@@ -214,7 +226,9 @@ def test_merged_links_are_means_by_what_was_learned():
         link.learn(*binary(3000, seed), np.ones(3000))
     a, b = (link.two.copy() for link in links)
     links[0].take_in(links[1], None, 3000, 3000)
-    mean = (a[0] * a[1] + b[0] * b[1]) / (a[1] + b[1])
+    known = a[1] - 1.0, b[1] - 1.0
+    mean = (a[0] * known[0] + b[0] * known[1]) / np.maximum(sum(known), 1e-9)
+    mean = np.where(sum(known) > 1e-9, mean, 0.5 * (a[0] + b[0]))
     np.testing.assert_allclose(links[0].two[0], mean, atol=0.02)
     Calibration.from_state(links[0].get_state())
 

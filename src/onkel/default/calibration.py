@@ -89,6 +89,13 @@ def _step(v, e, j, u, gradient):
 
 
 @jit_inline
+def _follow(e, j, before, now):
+    """After a step of v_j: what rows have told, as far as they would tell it at its value now."""
+    p, q = sigmoid(before), sigmoid(now)
+    e[j] = _FIRST_ROWS + (e[j] - _FIRST_ROWS) * min((q * (1.0 - q)) / (p * (1.0 - p)), 1.0)
+
+
+@jit_inline
 def _put_in_order(v, e, knots, j):
     """After a step of v_j and v_{j+1}: no slope below the least."""
     least = _LEAST_SLOPE * (knots[j + 1] - knots[j])
@@ -114,14 +121,17 @@ def _learn_two(f, positive, weight, knots, v, e, out):
             h = weight[t] * p * (1.0 - p)
             e[j] += h * (1.0 - u)
             e[j + 1] += h * u
+            before = v[j], v[j + 1]
             _step(v, e, j, u, weight[t] * (p - positive[t]))
+            for k in range(2):
+                _follow(e, j + k, before[k], v[j + k])
             _put_in_order(v, e, knots, j)
 
 
 @jit
 def _learn_many(F, codes, weight, knots, v, e, shares, out):
     """``shares`` (n or 1, K): of all classes, of each row or of the last one."""
-    K = F.shape[1]
+    K, before = F.shape[1], np.empty(v.shape[0])
     for t in range(F.shape[0]):
         P = shares[t if shares.shape[0] > 1 else 0]
         top, best = -np.inf, 0
@@ -145,9 +155,14 @@ def _learn_many(F, codes, weight, knots, v, e, shares, out):
                 h = weight[t] * P[k] * (1.0 - P[k])
                 e[j] += h * (1.0 - u)
                 e[j + 1] += h * u
+            before[:] = v
             for k in range(K):
                 j, u = _place(F[t, k], knots)
                 _step(v, e, j, u, weight[t] * (P[k] - (1.0 if k == codes[t] else 0.0)))
+            whole = top + math.log(total)
+            for j in range(v.shape[0]):
+                if v[j] != before[j]:
+                    _follow(e, j, before[j] - whole, v[j] - whole)
             for k in range(K):
                 j, u = _place(F[t, k], knots)
                 _put_in_order(v, e, knots, j)
