@@ -7,7 +7,7 @@ import pytest
 
 from onkel.default import boosting
 from onkel.default.boosting import Binned, Trees, boosted, edges_of, growing, judged, rate_of
-from onkel.default.tree_loops import MORE, SQUARED, TWO
+from onkel.default.losses import MORE, SQUARED, TWO
 
 pytestmark = pytest.mark.compiled
 

@@ -226,6 +226,7 @@ def learner():
 def test_a_stream_is_predicted_better_after_a_search(monkeypatch):
     X, y = rows()
     later = slice(4096, None)
+    monkeypatch.setattr(CorrectedModel, "follows", False)
     anew = learner().predict_then_learn(X, y)
     monkeypatch.setattr(CorrectedModel, "corrections_anew", lambda self: None)
     former = learner().predict_then_learn(X, y)

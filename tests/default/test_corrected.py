@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from operator import attrgetter
 from types import SimpleNamespace
 
 import numpy as np
@@ -13,6 +14,7 @@ from onkel.default.cells import AGREED, SIZE, PairCells, learn_in_stages
 from onkel.default.corrected_by_cells import CorrectedModel
 from onkel.default.held_out import HeldOut
 from onkel.default.learning_leaves import LearningLeaves
+from onkel.default.linear_follower import LinearFollower
 from onkel.default.linear_part import LinearPart
 from onkel.default.tree_part import TreePart
 from onkel.errors import MergeError, ModelFileError
@@ -59,7 +61,8 @@ class Parts:
 
     def __init__(self, n_outputs=1, d=25):
         self.f, self.K = made(ExplicitModel, d, n_outputs), n_outputs
-        self.stages, self.linear = [PairCells(PairBins.none(), n_outputs)], None
+        self.stages = [PairCells(PairBins.none(), n_outputs)]
+        self.linear = self.follower = None
         self.X, self.y, self.weight, self.R = [], [], [], []
 
     def learn(self, X, y, weight):
@@ -72,7 +75,7 @@ class Parts:
             P = P + learn_in_stages(self.stages, x, R, w)
             if self.linear is not None:
                 P = P + self.linear.learn(x, Y, P, w)
-            found.append(P)
+            found.append(P if self.follower is None else P + self.follower.learn(x, Y, P, w))
             if w > 0.0 and len(self.y) < 1024:
                 for kept, new in zip(
                     (self.X, self.y, self.weight, self.R), (x, target, w, R), strict=True
@@ -93,6 +96,8 @@ class Parts:
             self.stages += [PairCells(bins.alone(), self.K, of) for of in (0.9998, 0.998)]
             self.linear = LinearPart.begun(X, self.K, 1.0)
             self.linear.learn(X, Y, Y - R, weight)
+            self.follower = LinearFollower.begun(X, Y, 1.0)
+            self.follower.learn(X, Y, Y - R, weight)
 
 
 @pytest.mark.parametrize("n_outputs", [1, 3])
@@ -109,6 +114,8 @@ def test_a_model_is_the_sum_of_its_parts(n_outputs):
     for stage, own in zip(model.stages, parts.stages, strict=True):
         np.testing.assert_allclose(stage.W, own.W, rtol=1e-6, atol=1e-8)
     np.testing.assert_allclose(model.linear.W, parts.linear.W, rtol=1e-4, atol=1e-5)
+    np.testing.assert_allclose(model.follower.W, parts.follower.W, rtol=1e-6, atol=1e-9)
+    assert model.follower.proven
     # what the rows that chose the columns need is kept no longer
     assert model.choice is None
     assert not len(model.kept.residuals)
@@ -153,8 +160,9 @@ def test_stages_forget_as_f_does_and_two_of_them_more():
 
 
 @pytest.mark.parametrize("leaves_learn", [False, True])
-def test_trees_come_last_and_those_that_learn_apart(learned, leaves_learn):
+def test_trees_come_after_the_parts_and_those_that_learn_apart(learned, leaves_learn):
     model, without = (copy.deepcopy(learned[0]) for _ in "12")
+    model.follower = without.follower = None
     model.trees = stumps(learn=leaves_learn)
     X, y, weight = rows(50, seed=1)
     Y, trees = y[:, None], copy.deepcopy(model.trees)
@@ -173,12 +181,53 @@ def test_trees_come_last_and_those_that_learn_apart(learned, leaves_learn):
         np.testing.assert_allclose(mine, own)
 
 
+@pytest.mark.parametrize("leaves_learn", [False, True])
+def test_what_follows_the_stream_comes_last_and_apart(learned, leaves_learn):
+    model, without = (copy.deepcopy(learned[0]) for _ in "12")
+    model.trees, without.trees = stumps(learn=leaves_learn), stumps(learn=leaves_learn)
+    follower, without.follower = copy.deepcopy(model.follower), None
+    X, y, weight = rows(50, seed=1)
+    P = without.scores(X)
+    np.testing.assert_allclose(model.scores(X), P + follower.correction(X, P))
+    np.testing.assert_allclose(model.variance(X), without.variance(X) * follower.left)
+    found = model.learn_apart(X, y, weight)
+    P, added = without.learn_apart(X, y, weight)
+    own = follower.learn(X, y[:, None], P + added, weight)
+    assert np.abs(own).max() > 0.1
+    np.testing.assert_allclose(found[0], P)
+    np.testing.assert_allclose(found[1], added + own)
+
+
+def test_what_goes_on_in_another_model_goes_back_to_some_row(learned):
+    model, ahead = (copy.deepcopy(learned[0]) for _ in "12")
+    for of in (model, ahead):
+        of.trees = stumps(learn=True)
+    X, y, weight = rows(50, seed=1)
+    n, parts = ahead.parts_that_go_on(weight)
+    assert n == 50
+    P, _ = ahead.learn_apart(X, y, weight)
+    ahead.go_back(parts, X[:20], y[:20], weight[:20], P[:20])
+    model.learn(X[:20], y[:20], weight[:20])
+    for of in ("trees.values", "trees.leaves.counts", "trees.sums", "follower.W", "follower.sums"):
+        np.testing.assert_array_equal(attrgetter(of)(ahead), attrgetter(of)(model))
+
+
+def test_rows_are_learned_at_once_until_trees_may_grow(learned, monkeypatch):
+    model = copy.deepcopy(learned[0])
+    weight = np.array([1.0, 0.0, 1.0, 1.0, 1.0])
+    assert model.parts_that_go_on(weight)[0] == 5
+    model.growth.goes_on = True
+    monkeypatch.setattr(model.growth, "rows_left", lambda first: 2)
+    assert model.parts_that_go_on(weight)[0] == 3
+
+
 def test_scores_are_those_of_the_parts(learned):
     model = learned[0]
     X, *_ = rows(50, seed=1)
     P = ExplicitModel.scores(model, X) + sum(stage.scores(X) for stage in model.stages)
     expected = P + model.linear.correction(X, P)
     assert np.abs(expected - P).max() > 0.1
+    expected += model.follower.correction(X, expected)
     np.testing.assert_allclose(model.scores(X), expected)
 
 
@@ -204,7 +253,7 @@ def test_first_rows_grow_trees_where_enough_are_kept_and_none_were_fitted_last()
 
 
 def test_a_model_goes_on_with_trees_that_learn_where_it_has_none():
-    before = SimpleNamespace(trees=stumps(learn=True))
+    before = SimpleNamespace(trees=stumps(learn=True), follower=None)
     new = made()
     new.succeed(before)
     assert new.trees is before.trees
@@ -217,7 +266,7 @@ def test_a_model_goes_on_with_trees_that_learn_where_it_has_none():
         (None, None, None),
     ):
         new.trees = mine
-        new.succeed(SimpleNamespace(trees=theirs))
+        new.succeed(SimpleNamespace(trees=theirs, follower=None))
         assert new.trees is expected
     assert own.sums.any()
 

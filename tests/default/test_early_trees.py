@@ -16,7 +16,7 @@ from onkel.default.boosting import Binned, boosted
 from onkel.default.cells import LEFT, ROWS, WHOLE, learn_share, share
 from onkel.default.early_trees import GROWTHS, FirstRows, Growth, early_trees, n_early_trees
 from onkel.default.learning_leaves import LearningLeaves
-from onkel.default.tree_loops import MORE, SQUARED, TWO
+from onkel.default.losses import MORE, SQUARED, TWO
 from onkel.default.tree_part import TreePart
 from onkel.errors import MergeError
 

@@ -14,7 +14,8 @@ from onkel.default.boosting import Binned, boosted, edges_of, judged, loss_of
 from onkel.default.cells import AGREED, DOUBT, LEFT, ROWS, SIZE, share
 from onkel.default.held_out import HeldOut
 from onkel.default.learning_leaves import LearningLeaves
-from onkel.default.tree_loops import MORE, SQUARED, TWO, slopes
+from onkel.default.losses import MORE, SQUARED, TWO
+from onkel.default.tree_loops import slopes
 from onkel.default.tree_part import TreePart, add_values, share_of_classes
 from onkel.errors import MergeError
 from onkel.maps.landmarks import last_fit, learned

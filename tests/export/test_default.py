@@ -137,3 +137,16 @@ def test_a_linear_part_that_won(graph_of, agrees):
     # some are farther than values of other linear parts may be
     assert (np.abs(linear.units(20.0 * X)) > 32.0).any()
     agrees(learner, graph_of(learner), 20.0 * X)
+
+
+@pytest.mark.parametrize("kind", ["numbers", "two", "three"])
+def test_a_linear_model_that_follows_the_stream(kind, graph_of, agrees):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((4000, 4))
+    angle = 2.0 * np.pi * np.arange(4000) / 3000.0
+    f = np.cos(angle) * X[:, 0] + np.sin(angle) * X[:, 1]
+    y = f if kind == "numbers" else np.digitize(f, [0.0] if kind == "two" else [-0.5, 0.5])
+    learner = OnlineKernelRegressor if kind == "numbers" else OnlineKernelClassifier
+    learner = learner(n_components=20, speed="fast", memory=False).partial_fit(X, y)
+    assert learner.model_.current.follower.share > 0.1
+    agrees(learner, graph_of(learner), np.concatenate([X, 1e3 * X]))

@@ -20,16 +20,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from onkel.default.tree_loops import (
-    MORE,
-    SQUARED,
-    TWO,
-    add_leaves,
-    choose,
-    find_leaves,
-    find_values,
-    slopes,
-)
+from onkel.default.losses import MORE, SQUARED, TWO
+from onkel.default.tree_loops import add_leaves, choose, find_leaves, find_values, slopes
 from onkel.numerics.in_steps import finished
 
 #: questions of a tree

@@ -297,7 +297,7 @@ def learn_share(R, S, weight, kept, sums, doubt, out):
             for m in range(len(sums)):
                 add_to_sums(R[t], S[t], a, weight[t], sums[m])
                 if kept[m] < 1.0 and sums[m, ROWS] % PERIOD == 0.0:
-                    _fade(sums[m], kept[m])
+                    fade(sums[m], kept[m])
 
 
 @jit_called
@@ -308,11 +308,11 @@ def _forget(W, V, first, kept, sums):
         V[c] /= left
         for k in range(W.shape[1]):
             W[c, k] *= kept / left
-    _fade(sums, kept)
+    fade(sums, kept)
 
 
 @jit_called
-def _fade(sums, kept):
+def fade(sums, kept):
     # numba takes seconds to compile the same for a slice
     for k in range(ROWS):
         sums[k] *= kept

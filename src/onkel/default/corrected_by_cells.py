@@ -15,17 +15,19 @@ left.
 
 Where there are more columns than landmarks, or where it predicts the first rows better than f, a
 linear function of all columns is learned, too, and has a share in the sum
-(:mod:`onkel.default.linear_part`). Last come trees: those that the first
+(:mod:`onkel.default.linear_part`). Then come trees: those that the first
 rows grow (:mod:`onkel.default.early_trees`), then those of the last fit
-(:mod:`onkel.default.tree_part`).
+(:mod:`onkel.default.tree_part`). Last comes a linear model that follows the stream, where that is
+clearly right (:mod:`onkel.default.linear_follower`).
 """
 
 from __future__ import annotations
 
+import copy
 import math
 from functools import partial
 from itertools import zip_longest
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -35,6 +37,7 @@ from onkel.default.cells import PairCells, learn_in_stages
 from onkel.default.cells_anew import CellsAnew
 from onkel.default.early_trees import GROWTHS, FirstRows, Growth, n_early_trees
 from onkel.default.held_out import HeldOut
+from onkel.default.linear_follower import LinearFollower
 from onkel.default.linear_part import MOST, LinearPart
 from onkel.default.residuals import Residuals
 from onkel.default.tree_part import FEWEST_ROWS, TreePart
@@ -92,12 +95,19 @@ class CorrectedModel(ExplicitModel):
         "trees": Part(
             lambda of: TreePart(of.n_outputs, of._forgetting[0]), anew=True, optional=True
         ),
-        # files of before have none
+        # files of before have neither
+        "follower": Part(
+            lambda of: LinearFollower(Units.none(0), of.n_outputs, of._forgetting[0]),
+            anew=True,
+            optional=True,
+        ),
         "growth": Part(lambda of: Growth(of.n_growths), anew=True, optional=True),
     }
 
     #: how many times the first rows grow trees, at most
     n_growths: ClassVar[int] = len(GROWTHS)
+    #: whether a linear model follows the stream
+    follows: ClassVar[bool] = True
 
     def __init__(
         self, feature_map: FeatureMap, rule: Rule, loss: Loss, epsilon: float, n_outputs: int
@@ -109,6 +119,8 @@ class CorrectedModel(ExplicitModel):
         self.kept: Residuals = Residuals(n_outputs)
         #: None where it is not needed, and until it is known whether it is
         self.linear: LinearPart | None = None
+        #: None until columns are chosen, and where it would be too large
+        self.follower: LinearFollower | None = None
         #: None before they are grown, and where those of the last fit do not help
         self.trees: TreePart | None = None
         self.growth: Growth = Growth(self.n_growths)
@@ -124,7 +136,10 @@ class CorrectedModel(ExplicitModel):
     def learn_apart(
         self, X: Matrix, y: np.ndarray, weight: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
-        """As :meth:`ExplicitModel.learn_apart`; the second part is that of early trees."""
+        """As :meth:`ExplicitModel.learn_apart`.
+
+        The second part is that of early trees, and of what follows the stream.
+        """
         goes_on = self.growth.goes_on
         left = self.growth.rows_left(self._first_rows()) if goes_on else math.inf
         if left == math.inf:
@@ -154,11 +169,25 @@ class CorrectedModel(ExplicitModel):
     def rows_before_anew(self) -> float:
         return self.growth.rows_before_second(self._first_rows())
 
+    def parts_that_go_on(self, weight: np.ndarray) -> tuple[int, Any]:
+        """As :meth:`ExplicitModel.parts_that_go_on`: as many rows as until trees may grow."""
+        left = self.growth.rows_left(self._first_rows()) if self.growth.goes_on else math.inf
+        end = len(weight) if left == math.inf else end_of_counted(weight, 0, int(left))
+        return end, copy.deepcopy((self.trees, self.follower))
+
+    def go_back(
+        self, parts: Any, X: Matrix, y: np.ndarray, weight: np.ndarray, P: np.ndarray
+    ) -> None:
+        self.trees, self.follower = parts
+        Y, added = targets_of(y, self.n_outputs), np.zeros(P.shape)
+        self._learn_rest(as_dense(X), Y, weight, P.copy(), added)
+
     def succeed(self, before: Self) -> None:
         """As :meth:`ExplicitModel.succeed`; its trees go on until others are grown.
 
-        They have to prove right anew.
+        They have to prove right anew. What follows the stream goes on.
         """
+        self.follower = before.follower or self.follower
         if self.trees is None and before.trees is not None and before.trees.leaves is not None:
             self.trees = before.trees
             self.trees.begin_share()
@@ -216,15 +245,24 @@ class CorrectedModel(ExplicitModel):
     ) -> None:
         """Add the corrections to f in P (n, K), stage by stage, and learn what each left of Y.
 
-        ``n_done``: stages whose corrections are in P. Those of trees whose leaves learn go to
-        ``added`` (n, K).
+        ``n_done``: stages whose corrections are in P. Those of trees whose leaves learn, and of
+        what follows the stream, go to ``added`` (n, K).
         """
         P += learn_in_stages(self.stages[n_done:], X, Y - P, weight)
+        X = as_dense(X)
         if self.linear is not None:
             P += self.linear.learn(X, Y, P, weight)
+        self._learn_rest(X, Y, weight, P, added)
+
+    def _learn_rest(
+        self, X: np.ndarray, Y: np.ndarray, weight: np.ndarray, P: np.ndarray, added: np.ndarray
+    ) -> None:
+        """The rest of :meth:`_correct`: trees, and what follows the stream."""
         if self.trees is not None:
             to = P if self.trees.leaves is None else added
             to += self.trees.learn(X, Y, P, weight)
+        if self.follower is not None:
+            added += self.follower.learn(X, Y, P + added, weight)
 
     def _choose(self) -> None:
         """Choose columns and bins anew, and learn the rows kept again.
@@ -266,6 +304,7 @@ class CorrectedModel(ExplicitModel):
         self.choice, self.kept = None, Residuals(self.n_outputs)
         if self._chosen_stage == 0:
             self._begin_linear(*rows, residuals)
+            self._begin_follower(*rows, residuals)
             few, later = self.stages[0].bins.alone(), self._forgetting[1:_LATE]
             self.stages += [PairCells(few, self.n_outputs, forgetting) for forgetting in later]
 
@@ -278,6 +317,18 @@ class CorrectedModel(ExplicitModel):
             self.linear = LinearPart.begun(X, self.n_outputs, self._forgetting[0])
             Y = targets_of(y, self.n_outputs)
             self.linear.learn(X, Y, Y - R, weight)
+
+    def _begin_follower(
+        self, X: np.ndarray, y: np.ndarray, weight: np.ndarray, R: np.ndarray
+    ) -> None:
+        """Let a linear model learn the rows kept, if it is no larger than least squares' matrix."""
+        (n, d), most = X.shape, self._n_landmarks
+        if self.follows and n and d <= MOST * most and d * self.n_outputs <= most**2:
+            Y = targets_of(y, self.n_outputs)
+            self.follower = LinearFollower.begun(X, Y, self._forgetting[0])
+            self.follower.learn(X, Y, Y - R, weight)
+            # on these rows f was still learning what it is
+            self.follower.begin_share()
 
     # ---- cells after a fit ---------------------------------------------------------------------
 
@@ -328,10 +379,16 @@ class CorrectedModel(ExplicitModel):
             return
         if self.linear is not None and self.linear.won:
             held.predictions[:] += self.linear.correction(X[held.rows], held.predictions)
-        self.growth.begin_again()
+        self._begin_anew()
         with working(f"growing trees on all {len(X):,} rows kept"):
             self.trees = TreePart.grown(X, Y, weight, held, n_landmarks, rng, self._forgetting[0])
         self.undo_log.forget()
+
+    def _begin_anew(self) -> None:
+        """What the last fit replaces begins anew."""
+        self.growth.begin_again()
+        if self.follower is not None:
+            self.follower.begin_share()
 
     def _begin_cells_anew(self, X: np.ndarray, Y: np.ndarray, weight: np.ndarray) -> None:
         """Let cells learn what the last fit left of all rows X (n, d), in a random order.
@@ -385,6 +442,8 @@ class CorrectedModel(ExplicitModel):
         require_same("whether they have a linear part", bool(self.linear), bool(other.linear))
         if self.linear is not None and other.linear is not None:
             self.linear.require_alike(other.linear)
+        if self.follower is not None and other.follower is not None:
+            self.follower.require_alike(other.follower)
         require_same("whether they have trees", bool(self.trees), bool(other.trees))
         if self.trees is not None and other.trees is not None:
             self.trees.require_alike(other.trees)
@@ -396,6 +455,8 @@ class CorrectedModel(ExplicitModel):
             stage.take_in(own, before)
         if self.linear is not None and other.linear is not None:
             self.linear.take_in(other.linear, None if origin is None else origin.linear)
+        if self.follower is not None and other.follower is not None:
+            self.follower.take_in(other.follower, None if origin is None else origin.follower)
         if self.trees is not None and other.trees is not None:
             self.trees.take_in(other.trees, None if origin is None else origin.trees)
 
@@ -410,7 +471,7 @@ class CorrectedModel(ExplicitModel):
     def scores(self, X: Matrix) -> np.ndarray:
         """f(x) + Σ a s(x) of each row, (n, K) in float64."""
         P = sum((stage.scores(X) for stage in self.stages), super().scores(X))
-        for part in (self.linear, self.trees):
+        for part in (self.linear, self.trees, self.follower):
             if part is not None:
                 P = P + part.correction(X, P)
         return P
@@ -420,7 +481,7 @@ class CorrectedModel(ExplicitModel):
 
         A linear part that has won knows better how large the errors are.
         """
-        parts = (*self.stages, self.linear, self.trees)
+        parts = (*self.stages, self.linear, self.trees, self.follower)
         left = math.prod(part.left for part in parts if part is not None)
         if self.linear is not None and self.linear.noise and self.weights.matrix is not None:
             of_trees = 1.0 if self.trees is None else self.trees.left
@@ -432,7 +493,7 @@ class CorrectedModel(ExplicitModel):
             self.choice.add_class(position, from_signs=self.n_outputs == 1)
         super().add_output(position)
         self.growth.begin_again()
-        for part in (*self.stages, self.linear, self.trees):
+        for part in (*self.stages, self.linear, self.trees, self.follower):
             if part is not None:
                 part.add_output(position)
         self.kept.add_class(position)
@@ -463,6 +524,8 @@ class CorrectedModel(ExplicitModel):
         require(n_kept == n, f"residuals: has {n_kept} rows, and choice has {n}")
         fits = self.linear is None or len(self.linear.middle) <= d
         require(fits, "linear/middle: has more columns than rows have")
+        fits = self.follower is None or len(self.follower.middle) <= d
+        require(fits, "follower/middle: has more columns than rows have")
 
 
 class WithoutEarlyTrees(CorrectedModel):
@@ -472,6 +535,7 @@ class WithoutEarlyTrees(CorrectedModel):
     """
 
     n_growths: ClassVar[int] = 0
+    follows: ClassVar[bool] = False
 
     def corrections_anew(self) -> None:
         return None

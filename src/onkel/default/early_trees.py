@@ -25,7 +25,7 @@ from onkel.default.boosting import (
     rate_of,
 )
 from onkel.default.learning_leaves import LearningLeaves
-from onkel.default.tree_loops import SQUARED
+from onkel.default.losses import SQUARED
 from onkel.default.tree_part import TreePart
 from onkel.explicit.ahead import Ahead
 from onkel.fields import Fields, Flag

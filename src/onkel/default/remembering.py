@@ -140,8 +140,9 @@ class Remembering(Stateful):
                 E[:, i, 0] = expert[part] * scale
             out[part] = self.experts.learn(E, (scale * y)[:, None], kept)[:, 0] / scale
             if self.second is None:
-                errors = [(scale * (of[part] - y))[kept > 0.0] for of in (control, m)]
-                if self.gain.add(*map(np.square, errors)):
+                some = kept > 0.0
+                before, with_memory = scale * (control[part] - y), scale * (m[part] - y)
+                if self.gain.add(before[some] ** 2, with_memory[some] ** 2):
                     self.width = self.d
                     self.second = self._new_second()
         return _of_two(out) if self.classes else out

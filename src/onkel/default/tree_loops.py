@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from onkel.numerics.jit import jit, jit_called, jit_inline
+from onkel.default.losses import slopes_of_row
+from onkel.numerics.jit import jit, jit_called
 
 #: rows whose leaves are looked up tree by tree
 TOGETHER = 256
-#: squared errors, log loss of two classes (targets 0 and 1), log loss of more (indicators)
-SQUARED, TWO, MORE = range(3)
 
 
 @jit
@@ -20,29 +19,6 @@ def slopes(F, rows, Y, weight, loss, g, h):
     """
     for i in range(len(rows)):
         slopes_of_row(F[rows[i]], Y[i], weight[i], loss, g[i], h[i])
-
-
-@jit_inline
-def slopes_of_row(f, y, weight, loss, g, h):
-    """As :func:`slopes`, of one row: all (K,)."""
-    K, total = len(f), 1.0
-    if loss == MORE:
-        most, total = f[0], 0.0
-        for k in range(K):
-            most = max(most, f[k])
-        for k in range(K):
-            g[k] = np.exp(f[k] - most)
-        for k in range(K):
-            total += g[k]
-    elif loss == TWO:
-        g[0] = 1.0 / (1.0 + np.exp(-f[0]))
-    for k in range(K):
-        if loss == SQUARED:
-            p, curved = f[k], 1.0
-        else:
-            p = g[k] / total
-            curved = p * (1.0 - p)
-        g[k], h[k] = weight * (y[k] - p), weight * curved
 
 
 @jit_called

@@ -55,7 +55,8 @@ from onkel.default.cells import (
 )
 from onkel.default.held_out import HeldOut
 from onkel.default.learning_leaves import LearningLeaves
-from onkel.default.tree_loops import MORE, SQUARED, TOGETHER, TWO, add_leaves, find_leaves
+from onkel.default.losses import MORE, SQUARED, TWO, loss_for
+from onkel.default.tree_loops import TOGETHER, add_leaves, find_leaves
 from onkel.errors import MergeError
 from onkel.fields import Array, Fields, Number, Sizes, State, Whole, require
 from onkel.merging import require_same
@@ -162,11 +163,8 @@ class TreePart(Stateful):
 
     def begin(self, Y: np.ndarray, weight: np.ndarray) -> np.ndarray:
         """Choose the loss, and the units of values; returns the targets of the trees."""
-        if Y.shape[1] > 1:
-            self.loss = MORE
-        elif (np.abs(Y) == 1.0).all():
-            self.loss = TWO
-        else:
+        self.loss = loss_for(Y)
+        if self.loss == SQUARED:
             self.middle = float(np.average(Y[:, 0], weights=weight))
             self.scale = float(np.std(Y)) or 1.0
         return self._targets(Y)
@@ -267,14 +265,14 @@ class TreePart(Stateful):
         """a (t - p) (n, K) of rows X with predictions P (n, K)."""
         return self.share * (self.predictions(X) - P)
 
-    def learn(self, X: Matrix, Y: np.ndarray, P: np.ndarray, weight: np.ndarray) -> np.ndarray:
+    def learn(self, X: np.ndarray, Y: np.ndarray, P: np.ndarray, weight: np.ndarray) -> np.ndarray:
         """Learn share and leaves; returns a (t - p) (n, K) before each row was learned."""
         out = np.zeros(P.shape)
         if self.leaves is None:
             t = self.predictions(X)
         else:
             of = self.loss, self.columns, self.edges, self.values, self.base
-            t = self._linked(self.leaves.learn(as_dense(X), self._targets(Y), weight, *of))
+            t = self._linked(self.leaves.learn(X, self._targets(Y), weight, *of))
         memories = self._memories()
         sums = np.array(memories)
         learn_share(Y - P, t - P, weight, self._kept, sums, self._doubt, out)

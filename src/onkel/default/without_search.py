@@ -82,7 +82,7 @@ class ModelWithoutSearch(CorrectedModel):
         held = np.sort(rng.choice(len(X), int(_HELD_OUT * len(X)), replace=False))
         rows = X, Y, weight, HeldOut.at_once(held, self._scores_left_out(X, Y, weight, held))
         matter = self.map.columns_that_matter()  # type: ignore[attr-defined]
-        self.growth.begin_again()
+        self._begin_anew()
         with working(f"growing trees on {len(X):,} rows kept"):
             self.trees: TreePart | None = quick_trees(
                 *rows, matter, self._n_landmarks, rng, self._forgetting[0]

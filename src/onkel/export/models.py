@@ -13,8 +13,9 @@ from onkel.default.bins import PairBins
 from onkel.default.cells import PairCells, share
 from onkel.default.challenger import RestartingModel
 from onkel.default.corrected_by_cells import CorrectedModel, WithoutEarlyTrees
+from onkel.default.linear_follower import LinearFollower
 from onkel.default.linear_part import LinearPart
-from onkel.default.tree_loops import SQUARED, TWO
+from onkel.default.losses import SQUARED, TWO
 from onkel.default.tree_part import TreePart
 from onkel.default.without_search import ModelWithoutSearch
 from onkel.explicit.changing_maps import Growing
@@ -70,15 +71,33 @@ def _corrected(model: CorrectedModel, X: Value) -> Value:
         more = correction(stage, X)
         f = f if more is None else f + more
     f = f if model.linear is None else _with_linear(model.linear, f, X)
-    return f if model.trees is None else _with_trees(model.trees, f, X)
+    f = f if model.trees is None else _with_trees(model.trees, f, X)
+    follower = model.follower
+    return f if follower is None or not follower.share else _with_follower(follower, f, X)
 
 
 def _with_linear(linear: LinearPart, p: Value, X: Value) -> Value:
     """p + a (ℓ(x) - p)."""
-    a, d = linear.share, len(linear.middle)
-    U = in_units(X.columns(np.arange(d)).to(np.float64), linear.get_state())
-    U = X.graph.node("Clip", U, -linear.farthest, linear.farthest)
-    return p * (1.0 - a) + U @ (a * linear.W[:-1]) + a * linear.W[-1]
+    return p * (1.0 - linear.share) + _linear(linear, X) * linear.share
+
+
+def _with_follower(follower: LinearFollower, p: Value, X: Value) -> Value:
+    """p + a (ℓ(x) - p), where ℓ has a link."""
+    a = follower.share
+    return p * (1.0 - a) + _linked(_linear(follower, X), follower.loss) * a
+
+
+def _linear(part: LinearPart | LinearFollower, X: Value) -> Value:
+    U = in_units(X.columns(np.arange(len(part.middle))).to(np.float64), part.get_state())
+    U = X.graph.node("Clip", U, -part.farthest, part.farthest)
+    return U @ part.W[:-1] + part.W[-1]
+
+
+def _linked(F: Value, loss: int) -> Value:
+    """What log-odds, or numbers, predict of targets."""
+    if loss == SQUARED:
+        return F
+    return F.of("Sigmoid") * 2.0 - 1.0 if loss == TWO else F.graph.node("Softmax", F, axis=1)
 
 
 def _with_trees(trees: TreePart, p: Value, X: Value) -> Value:
@@ -88,12 +107,7 @@ def _with_trees(trees: TreePart, p: Value, X: Value) -> Value:
     bits = above.to(np.int64) * np.tile(1 << np.arange(D), T)
     at = bits.shaped(-1, T, D).sum(axis=2) + n_leaves * np.arange(T)
     F = _looked_up(trees.values.reshape(T * n_leaves, -1).astype(np.float64), at, T) + trees.base
-    if trees.loss == SQUARED:
-        t = F * trees.scale + trees.middle
-    elif trees.loss == TWO:
-        t = F.of("Sigmoid") * 2.0 - 1.0
-    else:
-        t = X.graph.node("Softmax", F, axis=1)
+    t = F * trees.scale + trees.middle if trees.loss == SQUARED else _linked(F, trees.loss)
     return p * (1.0 - a) + t * a
 
 

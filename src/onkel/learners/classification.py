@@ -35,14 +35,13 @@ from onkel.learners.predictions import (
     Part,
     Predictions,
     attach_predictions,
-    decide,
     labels_of,
     scores_of,
 )
 from onkel.losses import CLASSIFICATION, PROBABILISTIC
 from onkel.merging import joined
 from onkel.model.transaction import locked, restore, signals_wait, snapshot
-from onkel.numerics.arrays import inserted
+from onkel.numerics.arrays import decide, inserted
 from onkel.sklearn_bases import ClassifierMixin
 from onkel.state import Part as StatePart
 
@@ -335,7 +334,7 @@ class OnlineClassifier(ClassifierMixin, OnlineEstimator):
         if self.feedback_ is not None:
             rows = weight > 0.0
             wrong = decide(P, len(self.classes_)) != codes
-            of_rows = (None if p is None else p[rows] for p in (shares, alone))
+            of_rows = [None if p is None else p[rows] for p in (shares, alone)]
             self.feedback_.learn_classes(wrong[rows], *of_rows)
         return P
 

@@ -6,6 +6,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from onkel.numerics.arrays import decide
+
 
 class Predictions(NamedTuple):
     """Predictions of rows, each made before the row was learned.
@@ -88,12 +90,3 @@ def scores_of(out: list[Part], classes: np.ndarray) -> np.ndarray:
     """Scores (n, 1 or n_classes) of parts, in the classes known now."""
     scores = [in_classes(P, known, classes) for P, known in out]
     return chained(scores, np.zeros((0, max(1, len(classes)))))
-
-
-def decide(scores: np.ndarray, n_classes: int) -> np.ndarray:
-    """Class codes: of two, the second if the score is ≥ 0; of more, the first of the highest."""
-    if n_classes <= 1:
-        return np.zeros(len(scores), dtype=np.intp)
-    if n_classes == 2:
-        return (scores[:, 0] >= 0.0).astype(np.intp)
-    return np.argmax(scores, axis=1)

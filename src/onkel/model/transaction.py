@@ -141,7 +141,7 @@ class RowLog:
         if self._rows < self._period:
             # else the next rows begin with a snapshot
             self._bytes += X.nbytes if isinstance(X, np.ndarray) else 2 * X.data.nbytes
-            self._blocks.append(tuple(None if of is None else of.copy() for of in (X, *more)))
+            self._blocks.append(tuple([None if of is None else of.copy() for of in (X, *more)]))
 
     def replay(self, owner: object, learn: Callable[..., object]) -> None:
         """Set the owner back to the snapshot, and learn the rows between it and the last once more.

@@ -107,3 +107,12 @@ def as_values(values: object) -> np.ndarray:
     ):
         return np.array(values, dtype=object)
     return array
+
+
+def decide(scores: np.ndarray, n_classes: int) -> np.ndarray:
+    """Class codes: of two, the second if the score is ≥ 0; of more, the first of the highest."""
+    if n_classes <= 1:
+        return np.zeros(len(scores), dtype=np.intp)
+    if n_classes == 2:
+        return (scores[:, 0] >= 0.0).astype(np.intp)
+    return np.argmax(scores, axis=1)
