@@ -96,6 +96,20 @@ def test_blocks_do_not_matter_across_a_change(block, speed):
 
 
 @pytest.mark.slow
+def test_trees_that_go_on_after_a_change_know_no_row_to_come():
+    X, y = changing(7000, 5500)
+    found = []
+    for block in (50, 7000):
+        model = OnlineKernelClassifier(n_components=40, speed="fast", memory=False)
+        cuts = [slice(a, a + block) for a in range(0, 7000, block)]
+        of = [model.predict_then_learn(X[rows], y[rows], return_scores=True) for rows in cuts]
+        found.append(np.concatenate(of))
+        assert model.model_.current.trees.leaves is not None
+        assert model.model_.n_changes == 1
+    np.testing.assert_allclose(*found, atol=1e-8)
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("stop", STOPS)
 @pytest.mark.parametrize("speed", ["fast", "balanced"])
 def test_a_saved_model_goes_on_before_during_and_after_a_change(stop, speed):

@@ -98,6 +98,7 @@ class Parts:
             self.linear.learn(X, Y, Y - R, weight)
             self.follower = LinearFollower.begun(X, Y, 1.0)
             self.follower.learn(X, Y, Y - R, weight)
+            self.follower.begin_share()
 
 
 @pytest.mark.parametrize("n_outputs", [1, 3])
@@ -115,7 +116,6 @@ def test_a_model_is_the_sum_of_its_parts(n_outputs):
         np.testing.assert_allclose(stage.W, own.W, rtol=1e-6, atol=1e-8)
     np.testing.assert_allclose(model.linear.W, parts.linear.W, rtol=1e-4, atol=1e-5)
     np.testing.assert_allclose(model.follower.W, parts.follower.W, rtol=1e-6, atol=1e-9)
-    assert model.follower.proven
     # what the rows that chose the columns need is kept no longer
     assert model.choice is None
     assert not len(model.kept.residuals)
@@ -184,6 +184,7 @@ def test_trees_come_after_the_parts_and_those_that_learn_apart(learned, leaves_l
 @pytest.mark.parametrize("leaves_learn", [False, True])
 def test_what_follows_the_stream_comes_last_and_apart(learned, leaves_learn):
     model, without = (copy.deepcopy(learned[0]) for _ in "12")
+    model.follower.sums[:, [AGREED, SIZE]], model.follower.proven = (6.0, 10.0), True
     model.trees, without.trees = stumps(learn=leaves_learn), stumps(learn=leaves_learn)
     follower, without.follower = copy.deepcopy(model.follower), None
     X, y, weight = rows(50, seed=1)
@@ -203,9 +204,8 @@ def test_what_goes_on_in_another_model_goes_back_to_some_row(learned):
     for of in (model, ahead):
         of.trees = stumps(learn=True)
     X, y, weight = rows(50, seed=1)
-    n, parts = ahead.parts_that_go_on(weight)
-    assert n == 50
-    P, _ = ahead.learn_apart(X, y, weight)
+    parts, P, _ = ahead.learn_ahead(X, y, weight)
+    assert len(P) == 50
     ahead.go_back(parts, X[:20], y[:20], weight[:20], P[:20])
     model.learn(X[:20], y[:20], weight[:20])
     for of in ("trees.values", "trees.leaves.counts", "trees.sums", "follower.W", "follower.sums"):
@@ -213,12 +213,12 @@ def test_what_goes_on_in_another_model_goes_back_to_some_row(learned):
 
 
 def test_rows_are_learned_at_once_until_trees_may_grow(learned, monkeypatch):
-    model = copy.deepcopy(learned[0])
+    model, (X, y, _) = copy.deepcopy(learned[0]), rows(5)
     weight = np.array([1.0, 0.0, 1.0, 1.0, 1.0])
-    assert model.parts_that_go_on(weight)[0] == 5
-    model.growth.goes_on = True
-    monkeypatch.setattr(model.growth, "rows_left", lambda first: 2)
-    assert model.parts_that_go_on(weight)[0] == 3
+    assert len(model.learn_ahead(X, y, weight)[1]) == 5
+    model.growth.goes_on, left = True, iter([2, np.inf, np.inf])
+    monkeypatch.setattr(model.growth, "rows_left", lambda first: next(left))
+    assert len(model.learn_ahead(X, y, weight)[1]) == 3
 
 
 def test_scores_are_those_of_the_parts(learned):

@@ -59,6 +59,7 @@ class Known:
     def __init__(self, feature_map, rule, loss, epsilon, n_outputs):
         self.map, self.rule, self.n_outputs = feature_map, rule, n_outputs
         self.learned, self.blocks, self.calls, self.replaced = [], [], [], None
+        self.went_back = []
         self.warmup = Warmup(self.kept, 1, np.float64) if self.kept else None
 
     def learn_apart(self, X, y, weight):
@@ -72,6 +73,12 @@ class Known:
 
     def learn(self, X, y, weight):
         return sum(self.learn_apart(X, y, weight))
+
+    def learn_ahead(self, X, y, weight):
+        return len(self.learned), *self.learn_apart(X, y, weight)
+
+    def go_back(self, parts, X, y, weight, P):
+        self.went_back.append((self.learned[parts], y, P))
 
     def succeed(self, before):
         self.replaced = before
@@ -118,6 +125,22 @@ def learned(model, a, b, block=64):
         y = np.arange(start, min(start + block, b), dtype=float)
         found.append(model.learn(y[:, None], y, np.ones(len(y))))
     return np.concatenate(found)[:, 0]
+
+
+@pytest.mark.parametrize("block", [64, 1000, 3000])
+def test_what_goes_on_goes_back_to_the_row_of_the_change_where_the_former_model_is_ahead(block):
+    model, made = restarting([rises, one])
+    learned(model, 0, 3000, block)
+    ahead = [of for of in made if of.went_back]
+    assert model.n_changes == 1
+    (change,) = model.changed_at
+    # a model that learns bin by bin is not ahead
+    assert bool(ahead) == (block > 64)
+    for former in ahead:
+        ((first, y, P),) = former.went_back
+        assert y[0] == first == block * ((change - 1) // block)
+        assert y[-1] == change - 1
+        np.testing.assert_array_equal(P[:, 0], former.learn_apart(y, y, None)[0][:, 0])
 
 
 @pytest.mark.parametrize("block", [1, 50, 64, 777, 3000])

@@ -135,23 +135,36 @@ class RestartingModel(Stateful):
         if self.fixed:
             return self.current.learn(X, y, weight)
         P, losses = np.zeros((len(y), self.n_outputs)), np.zeros((len(y), 2))
-        done = known = 0
+        Q, done, known, first, parts = np.zeros(P.shape), 0, 0, 0, None
         while done < len(y):
             # where nothing is to be decided, the model learns the rest of the block at once
             alone = self.challenger is None and not self.waits_for_search
             end = len(y) if alone else self.window.end_of_bin(weight, done)
             if known < end:
+                rows, first = slice(known, end), known
+                of = X[rows], y[rows], weight[rows]
+                if end - known > BIN_ROWS - len(self.window.losses):
+                    # another model may begin amid these rows, and take over amid them
+                    parts, own, added = self.current.learn_ahead(*of)
+                    end = known + len(own)
+                else:
+                    own, added = self.current.learn_apart(*of)
                 rows, known = slice(known, end), end
-                Q, added = self.current.learn_apart(X[rows], y[rows], weight[rows])
-                losses[rows, 0], P[rows] = self.losses(Q, y[rows]), Q + added
+                losses[rows, 0] = self.losses(own, y[rows])
+                Q[rows], P[rows] = own, own + added
             rows = slice(done, end)
             if self.challenger is not None:
-                Q, _ = self.challenger.learn_apart(X[rows], y[rows], weight[rows])
-                losses[rows, 1] = self.losses(Q, y[rows])
+                own, _ = self.challenger.learn_apart(X[rows], y[rows], weight[rows])
+                losses[rows, 1] = self.losses(own, y[rows])
             for bin_end, whole in self.window.add(losses[rows], weight[rows]):
+                former = self.current
                 if self._end_bin(whole):
-                    # the new model learns the rows after these; the former model's work is void
-                    known = end
+                    if end < known:
+                        # the former model's work on the rows after these is void
+                        again = slice(first, end)
+                        former.go_back(parts, X[again], y[again], weight[again], Q[again])
+                        known = end
+                    self.current.succeed(former)
                 if alone and self.challenger is not None:
                     # it learns the rows after these
                     end, self.window = done + bin_end, LossWindow()
@@ -183,7 +196,6 @@ class RestartingModel(Stateful):
             taken = self.comparison.better(self.history.worth)
             if taken:
                 self._keep_rows(self.challenger.warmup)
-                self.challenger.succeed(self.current)
                 self.current, self.challenger = self.challenger, None
                 self.history.begin_again(in_vain=0)
                 self.column_waits = False

@@ -169,11 +169,14 @@ class CorrectedModel(ExplicitModel):
     def rows_before_anew(self) -> float:
         return self.growth.rows_before_second(self._first_rows())
 
-    def parts_that_go_on(self, weight: np.ndarray) -> tuple[int, Any]:
-        """As :meth:`ExplicitModel.parts_that_go_on`: as many rows as until trees may grow."""
+    def learn_ahead(
+        self, X: Matrix, y: np.ndarray, weight: np.ndarray
+    ) -> tuple[Any, np.ndarray, np.ndarray]:
+        """As :meth:`ExplicitModel.learn_ahead`: of as many rows as until trees may grow."""
         left = self.growth.rows_left(self._first_rows()) if self.growth.goes_on else math.inf
-        end = len(weight) if left == math.inf else end_of_counted(weight, 0, int(left))
-        return end, copy.deepcopy((self.trees, self.follower))
+        end = len(y) if left == math.inf else end_of_counted(weight, 0, int(left))
+        parts = copy.deepcopy((self.trees, self.follower))
+        return parts, *self.learn_apart(X[:end], y[:end], weight[:end])
 
     def go_back(
         self, parts: Any, X: Matrix, y: np.ndarray, weight: np.ndarray, P: np.ndarray

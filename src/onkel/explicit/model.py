@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import math
 from collections.abc import Generator
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -441,6 +441,23 @@ class ExplicitModel(Model):
         """As :meth:`learn`, in two parts: by the first a model is compared with one that begins."""
         P = self.learn(X, y, weight)
         return P, np.zeros(P.shape)
+
+    def learn_ahead(
+        self, X: Matrix, y: np.ndarray, weight: np.ndarray
+    ) -> tuple[Any, np.ndarray, np.ndarray]:
+        """As :meth:`learn_apart`, of as many rows as :meth:`go_back` may go back.
+
+        First comes what would go on in another model, as it is before these rows.
+        """
+        return None, *self.learn_apart(X, y, weight)
+
+    def go_back(
+        self, parts: Any, X: Matrix, y: np.ndarray, weight: np.ndarray, P: np.ndarray
+    ) -> None:
+        """Let what goes on in another model know no more than rows X; ``parts``: before them.
+
+        P (n, K) are the predictions of these rows without it.
+        """
 
     def succeed(self, before: Self) -> None:
         """Predict instead of a model whose stream has changed."""
