@@ -212,7 +212,12 @@ def test_what_goes_on_in_another_model_goes_back_to_some_row(learned):
         np.testing.assert_array_equal(attrgetter(of)(ahead), attrgetter(of)(model))
 
 
-def test_rows_are_learned_at_once_until_trees_may_grow(learned, monkeypatch):
+def test_rows_are_learned_at_once_until_columns_are_chosen_or_trees_may_grow(learned, monkeypatch):
+    model, (X, y, weight) = made(), rows(1700)
+    parts, P, _ = model.learn_ahead(X, y, weight)
+    assert parts == (None, None)
+    assert np.count_nonzero(weight[: len(P)]) == 1024
+    assert model.follower is not None
     model, (X, y, _) = copy.deepcopy(learned[0]), rows(5)
     weight = np.array([1.0, 0.0, 1.0, 1.0, 1.0])
     assert len(model.learn_ahead(X, y, weight)[1]) == 5

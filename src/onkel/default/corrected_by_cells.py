@@ -172,8 +172,10 @@ class CorrectedModel(ExplicitModel):
     def learn_ahead(
         self, X: Matrix, y: np.ndarray, weight: np.ndarray
     ) -> tuple[Any, np.ndarray, np.ndarray]:
-        """As :meth:`ExplicitModel.learn_ahead`: of as many rows as until trees may grow."""
+        """As :meth:`ExplicitModel.learn_ahead`: of as many rows as until other parts may begin."""
         left = self.growth.rows_left(self._first_rows()) if self.growth.goes_on else math.inf
+        if self.choice is not None:
+            left = min(left, self.choice.n_rows - self.choice.count)
         end = len(y) if left == math.inf else end_of_counted(weight, 0, int(left))
         parts = copy.deepcopy((self.trees, self.follower))
         return parts, *self.learn_apart(X[:end], y[:end], weight[:end])
