@@ -131,6 +131,7 @@ def test_it_stays_out_until_it_is_clearly_right(loss):
     part = begun(X, Y)
     assert not part.learn(X, Y, P, ones).any()
     assert not part.proven
+    assert part.left == 1.0
     assert part.share == 0.0
     assert not part.correction(X, P).any()
     # once it was right it stays known, until other predictions begin
@@ -151,6 +152,7 @@ def test_squares_alone_are_no_proof_for_classes(loss):
     assert part.proven
     assert part.fewer[0] <= 0.0
     assert part.share == 0.0
+    assert part.left == 1.0
     part.fewer[:] = 3.0, 1.0
     assert part.share > 0.1
 

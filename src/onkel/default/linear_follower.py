@@ -188,16 +188,16 @@ def follow(Z, Y, P, weight, W, loss, rate, most, kept, sums, fewer, proven, out)
             # the slope is what ℓ leaves of the target
             s[k] = r[k] - of_sign * g[k]
         a = min(share(sums[0]), share(sums[1]))
-        helps = proven and helpful(loss, fewer)
+        used = a if proven and helpful(loss, fewer) else 0.0
         for k in range(K):
-            out[t, k] = a * s[k] if helps else 0.0
+            out[t, k] = used * s[k]
         if weight[t] > 0.0:
             if loss != SQUARED:
                 d = weight[t] * (_mistaken(Y[t], P[t], s, 0.0) - _mistaken(Y[t], P[t], s, a))
                 fewer[0] += d
                 fewer[1] += d * d
             for m in range(len(sums)):
-                add_to_sums(r, s, a, weight[t], sums[m])
+                add_to_sums(r, s, used, weight[t], sums[m])
                 if sums[m, ROWS] % PERIOD == 0.0:
                     fade(sums[m], kept[m])
                     if m == 0:
