@@ -443,6 +443,7 @@ def test_only_the_last_search_asks_widths_of_landmarks_to_be_clearly_better(last
         found = finished(improve([start], X, Y, weight, 12, rng, without_units(), last=held))
         return found.log_width.ndim
 
+    monkeypatch.setattr(search_module, "_STANDARD_ERRORS", -1e6)
     assert axes_of_widths() == 2
     monkeypatch.setattr(search_module, "_STANDARD_ERRORS", 1e6)
     assert axes_of_widths() == (1 if last else 2)
