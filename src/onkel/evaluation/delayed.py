@@ -13,8 +13,8 @@ from onkel.fields import Fields, Number, Whole, require
 from onkel.learners.checking import by_group
 from onkel.parameters import is_whole
 from onkel.pipeline import StreamModel
+from onkel.pipeline.forecasts import judging_forecasts, way_now
 from onkel.pipeline.label_queue import LabelQueue, Waiting
-from onkel.pipeline.said import judged_as_said, way_now
 from onkel.pipeline.statistics import is_fitted
 from onkel.state import Made, Stateful
 from onkel.streams import Block
@@ -102,10 +102,10 @@ class Delayed(Stateful):
                 due = self._due(row)
                 self._learn_until(self.now)
                 self.missing.append(len(self.waiting))
-                said = self._predict(row)
+                predicted = self._predict(row)
                 nothing = 0.0 if self.task == "regression" else None
-                predictions.append(nothing if said is None else said)
-                self.waiting.add(self.n_rows, self._waiting(row, due, said))
+                predictions.append(nothing if predicted is None else predicted)
+                self.waiting.add(self.n_rows, self._waiting(row, due, predicted))
                 self.n_rows += 1
         except DataError as error:
             error.predictions = self._array(predictions)
@@ -141,7 +141,7 @@ class Delayed(Stateful):
             groups = None if row.group is None else np.array([row.group])
             times = None if row.time is None else np.array([row.time])
             block = Block(row.x, np.array([row.y]), row.start, row.late, groups, times)
-            with judged_as_said(self.model, [row]):
+            with judging_forecasts(self.model, [row]):
                 self.learner.learn(block)
 
     def _predict(self, row: Block) -> Any:
@@ -155,12 +155,12 @@ class Delayed(Stateful):
             return self.model.predict_next(row.X, ahead, **more)[0]
         return None
 
-    def _waiting(self, row: Block, due: float, said: Any) -> Waiting:
+    def _waiting(self, row: Block, due: float, predicted: Any) -> Waiting:
         """A block of one row, as it waits for its label."""
         assert row.y is not None
         time, way = None if row.times is None else row.times[0], way_now(self.model)
-        said = None if way is None or said is None else float(said)
-        return Waiting(row.X, _group(row), said, row.y[0], due, time, row.start, row.late, way)
+        predicted = None if way is None or predicted is None else float(predicted)
+        return Waiting(row.X, _group(row), predicted, row.y[0], due, time, row.start, row.late, way)
 
     def _array(self, predictions: list[object]) -> np.ndarray:
         return np.array(predictions, dtype=np.float64 if self.task == "regression" else object)

@@ -79,9 +79,9 @@ class Feedback(Stateful):
         else:
             self.next, self.alone = Intervals(LEVELS), Intervals(LEVELS, local=False)
         self.alarm: Alarm = Alarm()
-        #: what was said of the rows to be learned next, when they came: the prediction (NaN: none)
-        #: and the way of its bounds, side by side; None: what is said now
-        self.said: np.ndarray | None = None
+        #: of the rows to be learned next, where their labels are late: the prediction that was made
+        #: when the row came (NaN: none), and the way of its bounds, side by side
+        self.forecasts: np.ndarray | None = None
 
     def state_fields(self) -> Fields:
         return {"next": Part(), "alone": Part(), "alarm": Part()}
@@ -106,9 +106,9 @@ class Feedback(Stateful):
         ``alone`` (n,): what would have been predicted without a memory of the targets before.
         """
         ways = None
-        if self.said is not None:
-            said, self.said = self.said[: len(y)], self.said[len(y) :]
-            predictions, ways = said[:, 0], said[:, 1:]
+        if self.forecasts is not None:
+            forecasts, self.forecasts = self.forecasts[: len(y)], self.forecasts[len(y) :]
+            predictions, ways = forecasts[:, 0], forecasts[:, 1:]
         if len(y) == 1 and self.alarm.n_rows >= _FIRST_ROWS:
             way = () if ways is None else (ways[0],)
             self._learn_value(float(y[0]), float(predictions[0]), float(alone[0]), *way)

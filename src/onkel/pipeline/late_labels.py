@@ -18,9 +18,9 @@ from onkel.model.transaction import copied_whole, locked, state_whole
 from onkel.numerics.arrays import as_dense, as_values
 from onkel.numerics.signals import signals_wait
 from onkel.persistence.contents import Model
+from onkel.pipeline.forecasts import judging_forecasts, way_now
 from onkel.pipeline.label_queue import LabelQueue, Waiting
 from onkel.pipeline.rows import NamedRow, extra_columns
-from onkel.pipeline.said import judged_as_said, way_now
 from onkel.pipeline.statistics import is_fitted
 from onkel.pipeline.stream_model import StreamModel
 from onkel.state import Made, Stateful
@@ -257,7 +257,7 @@ class LateLabels(Stateful):
         model = self.model
         # a row that is learned waits no more, whenever a signal comes
         with signals_wait:
-            with judged_as_said(model, [row]):
+            with judging_forecasts(model, [row]):
                 model.partial_fit(
                     _complete(row.x, model),
                     [y],
@@ -287,7 +287,7 @@ class LateLabels(Stateful):
         waiting = [row for row in rows if row is not None]
         with signals_wait:
             try:
-                with judged_as_said(self.model, waiting):
+                with judging_forecasts(self.model, waiting):
                     complete = [_complete(row.x, self.model) for row in waiting]
                     self.model.partial_fit(complete, list(y))
             finally:

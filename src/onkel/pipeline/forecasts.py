@@ -1,4 +1,4 @@
-"""What was said of a row when it came: bounds and alarm judge that when its label comes late."""
+"""Late labels: bounds and alarm judge the prediction that was made when the row came."""
 
 from __future__ import annotations
 
@@ -28,19 +28,19 @@ def way_now(model: Any) -> np.ndarray | None:
 
 
 @contextmanager
-def judged_as_said(model: Any, rows: Sequence[Waiting]) -> Iterator[None]:
-    """Let the model, which learns these rows, judge what was said of their values then."""
+def judging_forecasts(model: Any, rows: Sequence[Waiting]) -> Iterator[None]:
+    """Let the model, which learns these rows, judge the predictions made when they came."""
     feedback = _feedback(model)
     if feedback is None:
         yield
         return
-    said = np.empty((len(rows), 1 + len(UNKNOWN_WAY)))
+    forecasts = np.empty((len(rows), 1 + len(UNKNOWN_WAY)))
     values: Any = [math.nan if row.predicted is None else row.predicted for row in rows]
-    said[:, 0] = values
-    for row, way in zip(rows, said[:, 1:], strict=True):
+    forecasts[:, 0] = values
+    for row, way in zip(rows, forecasts[:, 1:], strict=True):
         way[:] = UNKNOWN_WAY if row.way is None else row.way
-    feedback.said = said
+    feedback.forecasts = forecasts
     try:
         yield
     finally:
-        feedback.said = None
+        feedback.forecasts = None
