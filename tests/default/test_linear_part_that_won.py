@@ -171,3 +171,15 @@ def test_values_far_out_are_cut_off():
     assert model.model_.current.linear is not None
     X[:3, 0] = 1e140, -1e140, 1e30
     assert np.isfinite(model.predict_then_learn(X, y)).all()
+
+
+def test_it_goes_when_a_column_comes_as_it_knows_nothing_of_it():
+    X, y = amounts()
+    model = OnlineKernelRegressor(n_components=20, speed="fast", restart=False).partial_fit(X, y)
+    assert model.model_.linear.won
+    model.model_.add_columns(1)
+    assert model.model_.linear is None
+    wide = OnlineKernelRegressor(n_components=3, speed="fast", restart=False).partial_fit(X, y)
+    assert not wide.model_.linear.won
+    wide.model_.add_columns(1)
+    assert wide.model_.linear is not None
