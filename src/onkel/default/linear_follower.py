@@ -10,10 +10,10 @@ the rule of the last rows:
 with the row's weight w and the slope g of its loss: logistic regression for classes, least squares
 for numbers. A prediction p becomes p + a (ℓ - p), where a in [0, 1] is the smaller of two
 least-squares shares, over about the last 8 192 rows and the last 256, each less a standard error.
-ℓ must first have been right by four standard errors: on a stream that does not change it never is,
-where f knows all that ℓ could know. Chances of classes are nearer to 0 and 1 than p, which alone
-makes squares smaller. So a also is 0 unless it has made fewer mistakes in the last 8 192 rows, by a
-standard error.
+ℓ must first have been right by four standard errors. On a stream that does not change it hardly
+ever is, as f knows all that ℓ could know. Chances of classes are nearer to 0 and 1 than p, which
+alone makes squared errors smaller. So a is also 0 where it has not made fewer mistakes in the last
+8 192 rows, by a standard error.
 
 Source: Robbins & Monro 1951 (gradient steps); Widrow & Hoff 1960 (steps that do not shrink, for
 numbers); the share is ours.
@@ -211,7 +211,7 @@ def follow(Z, Y, P, weight, W, loss, rate, most, kept, sums, fewer, proven, out)
 @jit_called
 def helpful(loss, fewer):
     """Whether mistakes have become fewer, by a standard error; numbers make none."""
-    return loss == SQUARED or fewer[0] > math.sqrt(fewer[1])
+    return loss == SQUARED or fewer[0] > math.sqrt(max(fewer[1], 0.0))
 
 
 @jit_called
