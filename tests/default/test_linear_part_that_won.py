@@ -173,13 +173,24 @@ def test_values_far_out_are_cut_off():
     assert np.isfinite(model.predict_then_learn(X, y)).all()
 
 
-def test_it_goes_when_a_column_comes_as_it_knows_nothing_of_it():
+def test_it_says_nothing_of_rows_that_have_a_column_which_came_later():
     X, y = amounts()
     model = OnlineKernelRegressor(n_components=20, speed="fast", restart=False).partial_fit(X, y)
-    assert model.model_.linear.won
-    model.model_.add_columns(1)
-    assert model.model_.linear is None
-    wide = OnlineKernelRegressor(n_components=3, speed="fast", restart=False).partial_fit(X, y)
-    assert not wide.model_.linear.won
-    wide.model_.add_columns(1)
-    assert wide.model_.linear is not None
+    part, without = model.model_.linear, model.predict(X)
+    assert part.won
+    model.add_columns(2)
+    wide = np.column_stack([X, np.zeros((len(X), 2))])
+    np.testing.assert_allclose(model.predict(wide), without)
+    wide[::2, 5] = 1e-9
+    P = np.zeros((len(X), 1))
+    found = part.correction(wide, P)[:, 0]
+    assert not found[::2].any()
+    assert found[1::2].all()
+    before = part.sums.copy()
+    assert not part.learn(wide[::2], y[::2, None], P[::2], np.ones(len(P[::2]))).any()
+    np.testing.assert_array_equal(part.sums[:ROWS], before[:ROWS])
+    # one that is there as columns are many covers all rows
+    many = OnlineKernelRegressor(n_components=3, speed="fast", restart=False).partial_fit(X, y)
+    many.add_columns(2)
+    assert not many.model_.linear.won
+    assert many.model_.linear.correction(wide, P).all()

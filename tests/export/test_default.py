@@ -137,6 +137,11 @@ def test_a_linear_part_that_won(graph_of, agrees):
     # some are farther than values of other linear parts may be
     assert (np.abs(linear.units(20.0 * X)) > 32.0).any()
     agrees(learner, graph_of(learner), 20.0 * X)
+    # rows that have a column which came later
+    learner.add_columns(2)
+    wide = np.column_stack([X, np.zeros((1500, 2))])
+    wide[::2, 4] = -0.5
+    agrees(learner, graph_of(learner), wide)
 
 
 @pytest.mark.parametrize("kind", ["numbers", "two", "three"])

@@ -515,9 +515,6 @@ class CorrectedModel(ExplicitModel):
     def widen(self, n: int) -> None:
         super().widen(n)
         self.growth.begin_again()
-        if self.linear is not None and self.linear.won:
-            # it would be wrong about rows that have the new columns
-            self.linear = None
         if self.choice is not None:
             self.choice.add_columns(n)
 

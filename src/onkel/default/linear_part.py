@@ -152,11 +152,21 @@ class LinearPart(Stateful):
         U = self.units(as_dense(X[:, : len(self.middle)]))
         return np.hstack([np.clip(U, -self.farthest, self.farthest), np.ones((len(U), 1))])
 
+    def _covered(self, X: Matrix) -> np.ndarray:
+        """1 for each row of which ℓ may say something, else 0, (n,).
+
+        One that has won would be wrong about rows that have a column which came later.
+        """
+        later = X[:, len(self.middle) :] if self.won else X[:, :0]
+        return 1.0 - (as_dense(later) != 0.0).any(axis=1)
+
     # ---- learning ------------------------------------------------------------------------------
 
     def learn(self, X: Matrix, Y: np.ndarray, P: np.ndarray, weight: np.ndarray) -> np.ndarray:
         """Learn targets Y (n, K) of rows X; returns a (ℓ - p) (n, K) before each was learned."""
         U, out, done = self._features(X), np.zeros(P.shape), 0
+        covered = self._covered(X)
+        weight = weight * covered
         while done < len(U):
             part = slice(done, done + _AT_ONCE - self.n_waiting)
             L = U[part] @ self.W
@@ -165,7 +175,7 @@ class LinearPart(Stateful):
             self.missed += float(weight[part] @ ((Y[part] - L) ** 2).sum(axis=1))
             self._keep(U[part], Y[part], weight[part])
             done += len(L)
-        return out
+        return out * covered[:, None]
 
     def judge_anew(self, X: Matrix, Y: np.ndarray, P: np.ndarray, weight: np.ndarray) -> None:
         """Let the share follow from some of the rows learned, predicted by P (n, K) without it.
@@ -176,12 +186,13 @@ class LinearPart(Stateful):
         own = min(len(self.W) / max(self.n_rows, 1), _MOST_OWN)
         E = (Y - self._features(X) @ self.W) / (1.0 - own)
         self.sums[:] = 0.0
-        of = Y - P, Y - E - P, weight, _KEPT, self.sums[None], self._doubt
+        of = Y - P, Y - E - P, weight * self._covered(X), _KEPT, self.sums[None], self._doubt
         learn_share(*of, np.empty(P.shape))
 
     def correction(self, X: Matrix, P: np.ndarray) -> np.ndarray:
         """a (ℓ - p) (n, K) of rows X with predictions P (n, K)."""
-        return self.share * (self._features(X) @ self.W - P)
+        covered = self._covered(X)[:, None]
+        return self.share * covered * (self._features(X) @ self.W - P)
 
     @property
     def _doubt(self) -> float:

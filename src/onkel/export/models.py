@@ -70,15 +70,22 @@ def _corrected(model: CorrectedModel, X: Value) -> Value:
     for stage in model.stages:
         more = correction(stage, X)
         f = f if more is None else f + more
-    f = f if model.linear is None else _with_linear(model.linear, f, X)
+    if model.linear is not None:
+        f = _with_linear(model.linear, f, X, model.map.n_features_in_)
     f = f if model.trees is None else _with_trees(model.trees, f, X)
     follower = model.follower
     return f if follower is None or not follower.share else _with_follower(follower, f, X)
 
 
-def _with_linear(linear: LinearPart, p: Value, X: Value) -> Value:
-    """p + a (ℓ(x) - p)."""
-    return p * (1.0 - linear.share) + _linear(linear, X) * linear.share
+def _with_linear(linear: LinearPart, p: Value, X: Value, n_columns: int) -> Value:
+    """p + a (ℓ(x) - p); p where ℓ has won, and rows have a column that came later."""
+    with_l = p * (1.0 - linear.share) + _linear(linear, X) * linear.share
+    d = len(linear.middle)
+    if not linear.won or d == n_columns:
+        return with_l
+    later = X.columns(np.arange(d, n_columns)).to(np.float64).of("Abs").sum(axis=1) > 0.0
+    have = later.to(np.float64).shaped(-1, 1)
+    return p * have + with_l * (have * -1.0 + 1.0)
 
 
 def _with_follower(follower: LinearFollower, p: Value, X: Value) -> Value:
