@@ -458,12 +458,10 @@ class CorrectedModel(ExplicitModel):
         known = [None] * len(self.stages) if origin is None else origin.stages
         for stage, own, before in zip(self.stages, other.stages, known, strict=True):
             stage.take_in(own, before)
-        if self.linear is not None and other.linear is not None:
-            self.linear.take_in(other.linear, None if origin is None else origin.linear)
-        if self.follower is not None and other.follower is not None:
-            self.follower.take_in(other.follower, None if origin is None else origin.follower)
-        if self.trees is not None and other.trees is not None:
-            self.trees.take_in(other.trees, None if origin is None else origin.trees)
+        for name in ("linear", "trees", "follower"):
+            mine, own = getattr(self, name), getattr(other, name)
+            if mine is not None and own is not None:
+                mine.take_in(own, None if origin is None else getattr(origin, name))
 
     # ---- the rest of a model -------------------------------------------------------------------
 
@@ -473,12 +471,16 @@ class CorrectedModel(ExplicitModel):
     def learn_row(self, X: np.ndarray, y: float, weight: float) -> None:
         self.learn(X, np.array([y]), np.array([weight]))
 
+    @property
+    def _parts(self) -> list[LinearPart | TreePart | LinearFollower]:
+        """What is there after the stages, in the order in which it is added."""
+        return [part for part in (self.linear, self.trees, self.follower) if part is not None]
+
     def scores(self, X: Matrix) -> np.ndarray:
         """f(x) + Σ a s(x) of each row, (n, K) in float64."""
         P = sum((stage.scores(X) for stage in self.stages), super().scores(X))
-        for part in (self.linear, self.trees, self.follower):
-            if part is not None:
-                P = P + part.correction(X, P)
+        for part in self._parts:
+            P = P + part.correction(X, P)
         return P
 
     def variance(self, X: Matrix) -> np.ndarray:
@@ -486,8 +488,7 @@ class CorrectedModel(ExplicitModel):
 
         A linear part that has won knows better how large the errors are.
         """
-        parts = (*self.stages, self.linear, self.trees, self.follower)
-        left = math.prod(part.left for part in parts if part is not None)
+        left = math.prod(part.left for part in (*self.stages, *self._parts))
         if self.linear is not None and self.linear.noise and self.weights.matrix is not None:
             of_trees = 1.0 if self.trees is None else self.trees.left
             left = of_trees * self.linear.noise / (self.weights.matrix.noise or 1.0)
@@ -498,9 +499,8 @@ class CorrectedModel(ExplicitModel):
             self.choice.add_class(position, from_signs=self.n_outputs == 1)
         super().add_output(position)
         self.growth.begin_again()
-        for part in (*self.stages, self.linear, self.trees, self.follower):
-            if part is not None:
-                part.add_output(position)
+        for part in (*self.stages, *self._parts):
+            part.add_output(position)
         self.kept.add_class(position)
 
     def add_columns(self, n: int) -> None:

@@ -25,7 +25,7 @@ class Waiting(NamedTuple):
     ``x`` is a dict, an array (1, d) or a CSR matrix (1, d). ``due`` is when its label comes, where
     that is known beforehand; ``y`` is the label then, ``time`` the time of the row, ``start``
     its number in the stream, and ``late`` how many of its columns came in mid-stream. ``predicted``
-    is what was said of it, and ``way`` how bounds around that were made (`Intervals.way`).
+    is its prediction, and ``way`` how bounds around that were made (`Intervals.way`).
     """
 
     x: Any
