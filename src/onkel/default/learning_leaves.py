@@ -104,33 +104,36 @@ def learn_leaves(
 
     Where the ``n_first`` trees are not all, their sum and that of the others are averaged: a value
     is half of v. ``rows`` have counted before; returns how many have now.
+
+    A tree learns some rows before the next one does: no other tree's leaves change what it does.
     """
-    leaves = np.empty((len(columns), TOGETHER), np.uint8)
-    f, g, h = np.empty(F.shape[1]), np.empty(F.shape[1]), np.empty(F.shape[1])
-    times = 2 if n_first < len(columns) else 1
-    for start in range(0, len(X), TOGETHER):
-        end = min(start + TOGETHER, len(X))
-        x = X[start:end].T.copy()
+    K, end, times = F.shape[1], 0, 2 if n_first < len(columns) else 1
+    leaves, f = np.empty(TOGETHER, np.uint8), np.empty((TOGETHER, K))
+    g, h = np.empty(K), np.empty(K)
+    while end < len(X):
+        start, left = end, PERIOD - rows % PERIOD
+        while end < min(start + TOGETHER, len(X)) and left > 0:
+            left -= weight[end] > 0.0
+            end += 1
+        x, leaf = X[start:end].T.copy(), leaves[: end - start]
+        F[start:end] = base
         for t in range(len(columns)):
-            find_leaves(x, columns[t], edges[t], leaves[t, : end - start])
-        for i in range(start, end):
-            y, w = Y[i], weight[i]
-            F[i] = base
-            for t in range(len(columns)):
-                v, n = values[t, leaves[t, i - start]], counts[t, leaves[t, i - start]]
-                if t == 0 or t == n_first:
-                    f[:] = base
-                slopes_of_row(f, y, w, loss, g, h)
-                for k in range(len(f)):
-                    f[k] += times * v[k]
-                    F[i, k] += v[k]
+            if t == 0 or t == n_first:
+                f[:] = base
+            find_leaves(x, columns[t], edges[t], leaf)
+            for i in range(len(leaf)):
+                v, n, w = values[t, leaf[i]], counts[t, leaf[i]], weight[start + i]
+                slopes_of_row(f[i], Y[start + i], w, loss, g, h)
+                for k in range(K):
+                    f[i, k] += times * v[k]
+                    F[start + i, k] += v[k]
                 if w > 0.0:
-                    for k in range(len(f)):
+                    for k in range(K):
                         N = n[k] + h[k]
                         n[k] = min(N, _MOST)
                         v[k] += (rate * g[k] - h[k] * times * v[k]) / (times * (N + penalty))
-            if w > 0.0:
-                rows += 1
-                if kept < 1.0 and rows % PERIOD == 0:
-                    counts *= np.float32(kept)
+        for i in range(start, end):
+            rows += weight[i] > 0.0
+        if kept < 1.0 and left == 0:
+            counts *= np.float32(kept)
     return rows
