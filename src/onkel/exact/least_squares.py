@@ -61,6 +61,8 @@ FADE, _FADE_OF_MANY, _MANY = 0.05, 0.25, 128
 _WEIGHTLESS = 1e-30
 # Rows to learn at once where anchors are closer together than that.
 _BLOCK_ROWS = 64
+#: parts that one of two threads may make and sum before the other has predicted them
+PARTS_AHEAD = 2
 # Rows times m² from which two threads, each with half of the work, are faster.
 _LARGE = 4e6
 
@@ -187,7 +189,8 @@ class RecursiveLeastSquares(Stateful):
         """As :meth:`learn`, to the same bits, by two threads; yields the predictions of each part.
 
         A part ends at the next anchor at the latest, and all of its weights are above 0. The thread
-        of ``line`` sums a part, and factors R, while this one predicts the part and makes the next.
+        of ``line`` sums a part, and factors R, while this one predicts the part and makes the next
+        ones: it keeps at most PARTS_AHEAD + 1 of them.
         """
         waiting: deque[_Scaled] = deque()
         since = self.since.count
@@ -197,7 +200,7 @@ class RecursiveLeastSquares(Stateful):
                 line.give(partial(self._added, rows.Zs, rows.Ys, rows.since))
                 waiting.append(rows)
                 since = rows.since % self.period
-            if waiting and (part is None or len(waiting) > 1):
+            while waiting and (part is None or len(waiting) > PARTS_AHEAD):
                 rows = waiting.popleft()
                 predictions = self._predicted(rows)
                 self._go_on(line.take(), rows.since)

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from onkel.annotations import Matrix
-from onkel.exact.least_squares import Rows
+from onkel.exact.least_squares import PARTS_AHEAD, Rows
 from onkel.explicit.features_ahead import Span, features_in_turn
 from onkel.explicit.weights import Weights
 from onkel.fields import Fields
@@ -97,13 +97,12 @@ class TrainingLoop(Stateful):
     ) -> None:
         """Learn parts of which another thread does half of the work."""
         weights, most = self.weights, max(b - a for a, b in parts)
-        # one part is learned while the next is made
         shape, dtype = (most, weights.shape[1]), self.map.dtype_
-        rooms = [scratch(f"features {i}", shape, dtype) for i in range(2)]
+        rooms = [scratch(f"features {i}", shape, dtype) for i in range(PARTS_AHEAD + 1)]
 
         def rows() -> Iterator[Rows]:
             for i, (a, b) in enumerate(parts):
-                Z = self.map.features(X[a:b], rooms[i % 2][: b - a])
+                Z = self.map.features(X[a:b], rooms[i % len(rooms)][: b - a])
                 targets = targets_of(y[a:b], weights.shape[0]) - weights.level
                 yield np.asarray(Z, np.float64), targets, weight[a:b]
 
