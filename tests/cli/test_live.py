@@ -12,6 +12,8 @@ import subprocess
 import sys
 import threading
 import time
+from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
@@ -26,6 +28,7 @@ from onkel.cli.live import backlog
 from onkel.cli.live.arrivals import Arrivals
 from onkel.cli.live.csv_lines import CsvLines
 from onkel.cli.live.metrics import Metrics, text_of
+from onkel.cli.live.opening import open_durable
 from onkel.cli.live.options import LiveOptions
 from onkel.cli.live.pipe import Pipe
 from onkel.cli.signals import Interrupts
@@ -253,6 +256,44 @@ def test_what_another_process_saved_meanwhile_stays(tmp_path, monkeypatch, capsy
     )
 
 
+def test_with_a_journal_what_another_process_saved_meanwhile_stays(tmp_path, monkeypatch, capsys):
+    """The journal then follows the file beside it, with which it goes on."""
+    path, journal, snapshot = tmp_path / "m.onkel", tmp_path / "j", DurableModel.snapshot
+    options = LiveOptions(model=path, metrics_every=0, save_every=100, task="regression",
+                          algorithm="pa")  # fmt: skip
+    numbers = []
+
+    def meanwhile(durable):
+        numbers.append(durable.number)
+        if len(numbers) == 3:
+            path.write_bytes(b"theirs")
+        snapshot(durable)
+
+    def run(options, rows):
+        source, write = os.pipe()
+        os.write(write, _lines(_row(t, y=1.0) for t in rows))
+        os.close(write)
+        durable = open_durable(options, journal)
+        with open(tmp_path / "answers", "wb") as out:
+            pipe = Pipe(durable.live, options, source, out.fileno(), Interrupts(), durable)
+            status = pipe.run()
+        durable.journal.close()
+        return status
+
+    with monkeypatch.context() as patch:
+        patch.setattr(DurableModel, "snapshot", meanwhile)
+        assert run(options, range(1000)) == 1
+    assert len(numbers) >= 4
+    assert path.read_bytes() == b"theirs"
+    assert onkel.load(tmp_path / "m.2.onkel").n_rows == 1000
+    assert capsys.readouterr().err == (
+        f"error: {path} was written by another process since this run began, and stays: the model "
+        f"of this run is in {tmp_path / 'm.2.onkel'}, and goes on with --journal {journal}\n"
+    )
+    assert run(replace(options, model=tmp_path / "m.2.onkel"), range(1000, 1010)) == 0
+    assert onkel.load(tmp_path / "m.2.onkel").n_rows == 1010
+
+
 def test_a_model_without_rows_is_not_written_beside_another(tmp_path, capsys):
     (tmp_path / "m.onkel").write_bytes(b"theirs")
     status, answers, _ = _pipe(tmp_path, _lines([_row(0)]), metrics_every=0)
@@ -300,7 +341,8 @@ def test_labels_that_are_too_many_are_learned_before_more_rows_are_taken(
     def full(**how):
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(backlog.tempfile, "TemporaryFile", full)
+    # loops that are compiled meanwhile are kept in files, too
+    monkeypatch.setattr(backlog, "tempfile", SimpleNamespace(TemporaryFile=full))
     monkeypatch.setattr(backlog, "_MOST", 5)
     monkeypatch.setattr(backlog, "_PIECE", 2)
     never = property(lambda own: False, lambda own, to: None)

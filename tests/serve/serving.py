@@ -45,7 +45,7 @@ def serving(models, token=None, **how):
     """A service of models, and a client; models are saved at the end."""
     said = []
     service = Service(models, "m", say=said.append, **how)
-    service.ready = True
+    service.ready, service.said = True, said
     config = uvicorn.Config(make_app(service, token), "127.0.0.1", 0, log_level="critical",
                             timeout_graceful_shutdown=5, ws="none")  # fmt: skip
     server = uvicorn.Server(config)

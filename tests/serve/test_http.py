@@ -175,6 +175,21 @@ def test_a_snapshot_is_a_model_file(served):
     assert service.models.durable.journal.is_empty
 
 
+def test_what_another_process_saved_meanwhile_stays_and_is_told_once(served):
+    service, client = served
+    path = service.models.durable.path
+    client.post("/learn", _rows(5))
+    path.write_bytes(b"theirs")
+    for n in (5, 6):
+        assert client.post("/snapshot") == (200, {"saved": True})
+        assert onkel.load(path.with_name("m.2.onkel")).n_rows == n
+        client.post("/learn", _rows(1, start=10))
+    service.stop()
+    assert path.read_bytes() == b"theirs"
+    assert len(service.said) == 1
+    assert f"{path} was written by another process" in service.said.pop()
+
+
 def test_kserve_and_mlflow_predict_and_learn_nothing(served):
     service, client = served
     client.post("/learn", _rows(20))

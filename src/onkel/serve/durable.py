@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 from onkel.errors import JournalError, MissingModelFileError
 from onkel.numerics.signals import signals_wait
 from onkel.persistence.atomic import write_whole
+from onkel.persistence.untouched import Untouched
 from onkel.serve.journal import Cut, Journal
 from onkel.serve.live import LiveModel
 
@@ -42,6 +43,9 @@ class DurableModel:
         The model's file, which `snapshot` writes.
     journal : Journal
         That of this model, or an empty one.
+    file : Untouched, optional
+        The same file as it was before the model was loaded; by default as it is now. If another
+        process writes it meanwhile, snapshots go beside it.
 
     Examples
     --------
@@ -60,11 +64,18 @@ class DurableModel:
     >>> model.snapshot()
     """
 
-    def __init__(self, live: LiveModel, path: str | os.PathLike[str], journal: Journal) -> None:
+    def __init__(
+        self,
+        live: LiveModel,
+        path: str | os.PathLike[str],
+        journal: Journal,
+        file: Untouched | None = None,
+    ) -> None:
         self.live = live
         #: held while a cut is learned: who reads the model meanwhile waits
         self.lock: threading.RLock = threading.RLock()
         self.path: Path = Path(path)
+        self._file = file or Untouched(self.path)
         self.journal = journal
         digest = _digest(self.path.read_bytes()) if self.path.exists() else None
         journal.follow(live.number, digest)
@@ -96,6 +107,7 @@ class DurableModel:
         refuse a loaded one, by an error, before anything is changed. The journal is closed after
         any error.
         """
+        file = Untouched(Path(path))
         try:
             try:
                 live = LiveModel.load(path, **how)
@@ -109,7 +121,8 @@ class DurableModel:
                     ) from None
                 live = new()
                 live.write(path)
-            durable = cls(live, path, journal)
+                file.is_written()
+            durable = cls(live, path, journal, file)
             if durable._recovered:
                 # the file says how the cuts that follow it are taken
                 durable.snapshot()
@@ -127,6 +140,13 @@ class DurableModel:
     def position(self) -> Any:
         """The position of the source after it."""
         return self.live.position
+
+    @property
+    def moved(self) -> str | None:
+        """What there is to say if the model is written beside its file."""
+        if self._file.moved is None:
+            return None
+        return f"{self._file.moved}, and goes on with --journal {self.journal.folder}"
 
     def take(
         self, events: Sequence[Mapping[str, object] | str], position: object = None
@@ -201,16 +221,21 @@ class DurableModel:
     def snapshot(self) -> None:
         """Write the model's file with all that it knows, and forget the cuts it has learned.
 
+        A file that another process wrote meanwhile stays; see ``moved``.
         ModelFileError if it could not be written; the journal then keeps them.
         """
         self._require_whole()
         content = self.live.to_bytes()
         digest = _digest(content)
-        if (self.number, digest) == self._saved:
+        path = self._file.path()
+        assert path is not None
+        if (self.number, digest, path) == (*self._saved, self.path):
             return
         # a segment says which file it follows; with no cut between two files it follows either
         self.journal.begin_segment(None if self.number == self._saved[0] else digest)
-        write_whole(self.path, content)
+        write_whole(path, content)
+        self._file.is_written()
+        self.path = path
         self._saved = self.number, digest
         self.journal.forget(self.live.number)
 

@@ -72,6 +72,7 @@ class KeyedModels:
     keyed = True
     learns = True
     duty = "models could not be saved"
+    moved: str | None = None
 
     def __init__(
         self,

@@ -22,6 +22,10 @@ class Models(Protocol):
     #: what an error of `tend` means
     duty: str
 
+    @property
+    def moved(self) -> str | None:
+        """Where the model is, if another process wrote its file."""
+
     def take(self, parts: Parts) -> list[Any]:
         """Journal, then learn the events of several requests; the answers to each."""
 
@@ -65,6 +69,11 @@ class OneModel:
         self.durable = durable
         self._clock = SaveClock(save_every, save_seconds)
         self._closed = False
+
+    @property
+    def moved(self) -> str | None:
+        """Where the model is, if another process wrote its file."""
+        return self.durable.moved
 
     def take(self, parts: Parts) -> list[Any]:
         """Take the events of several requests as one cut; the answers to each."""

@@ -54,6 +54,7 @@ class Replica:
     keyed = False
     learns = False
     duty = "the model before is kept"
+    moved: str | None = None
 
     def __init__(self, path: str | os.PathLike[str], how: dict[str, object]) -> None:
         self._path, self._how = Path(path), how

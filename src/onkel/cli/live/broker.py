@@ -63,6 +63,8 @@ class _Standing:
     def __init__(self, options: LiveOptions, door: Door, interrupts: Interrupts) -> None:
         self._options, self._door, self._interrupts = options, door, interrupts
         self._clock = SaveClock(options.save_every, options.save_seconds)
+        # what was said of a file that another process wrote
+        self._told: str | None = None
 
     def run(self) -> int:
         """Recover, then answer and learn until a signal comes; the exit status."""
@@ -83,7 +85,7 @@ class _Standing:
                 say_line(f"{signal.word}: {count(rows, 'row')} learned")
                 if self._metrics.are_wanted:
                     self._metrics.print(self._model.live.report())
-                return signal.status if saved else 1
+                return signal.status if saved and not self._told else 1
 
     def _recover(self, model: DurableModel) -> int:
         """Take the journal's cuts again, and send the answers that were not sent."""
@@ -116,6 +118,9 @@ class _Standing:
         except (OSError, ValueError) as error:
             say_line(f"error: the model could not be saved: {error}; the journal has everything")
             return False
+        if self._told != self._model.moved:
+            self._told = self._model.moved
+            say_line(f"error: {self._told}")
         return True
 
 

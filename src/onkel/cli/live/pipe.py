@@ -69,6 +69,8 @@ class Pipe:
         self._clock = SaveClock(options.save_every, options.save_seconds)
         self._saved = saved or Untouched(options.model)
         self._saving = BackgroundSave(self._saved)
+        # what says that another process wrote the file
+        self._file: Any = durable or self._saved
         self._broken = self._untaken = self._is_settled = False
         # what was said of a file that another process wrote
         self._told: str | None = None
@@ -99,7 +101,7 @@ class Pipe:
             self._print_metrics()
         if signal is not None:
             return signal.status
-        return 0 if saved and not (self._broken or self._saved.moved) else 1
+        return 0 if saved and not (self._broken or self._file.moved) else 1
 
     def _has_data(self) -> bool:
         """Whether rows have come; waits for them until something else is to be done."""
@@ -249,8 +251,8 @@ class Pipe:
         except (OSError, ValueError, TypeError) as error:
             say_line(f"error: the model could not be saved: {error}")
             return False
-        if self._told != self._saved.moved:
-            self._told = self._saved.moved
+        if self._told != self._file.moved:
+            self._told = self._file.moved
             say_line(f"error: {self._told}")
         return True
 

@@ -76,6 +76,8 @@ def serve(options: ServeOptions) -> None:
             models.close()
             raise
     say_line("ended" if options.follow else "saved; ended")
+    if models.moved:
+        raise typer.Exit(1)
 
 
 def _listen(host: str, port: int) -> socket.socket:

@@ -77,6 +77,8 @@ class Service:
         #: the last answers, for the page
         self.last: deque[Event] = deque(maxlen=20)
         self._failed: str | None = None
+        # what was said of a file that another process wrote
+        self._told: str | None = None
 
     @property
     def verbs(self) -> list[str]:
@@ -100,6 +102,7 @@ class Service:
         self.writer.end()
         self.reader.end()
         self.models.close()
+        self._tell_of_file()
 
     async def answer(self, verb: str, key: str | None, rows: Sequence[object]) -> list[Event]:
         """The answers to rows, in their order.
@@ -266,6 +269,13 @@ class Service:
             self._failed = str(error)
         else:
             self._failed = None
+        self._tell_of_file()
+
+    def _tell_of_file(self) -> None:
+        """Say where the model is, once, if another process wrote its file."""
+        if self._told != self.models.moved:
+            self._told = self.models.moved
+            self.say(f"error: {self._told}")
 
 
 def _take_back(live: LiveModel, new: list[list[str]]) -> None:
