@@ -9,6 +9,7 @@ import sys
 
 import pytest
 from tests.docs.pages import PAGES, ROOT, blocks, name
+from tests.docs.run_page import is_printed
 
 from onkel.algorithms import ALGORITHMS
 from website import learners
@@ -69,6 +70,13 @@ def test_the_commands_on_the_pages_of_the_learners_and_of_the_command_line_run(t
     page = tmp_path / "commands.md"
     page.write_text("\n".join(commands), "utf8")
     run_page(page, tmp_path)
+
+
+def test_what_a_page_shows_is_what_is_printed():
+    printed = "rows      3,000 × 6 features\nmistakes  10.14 %   (lower is better)\n"
+    assert is_printed("mistakes   10.2 % (lower is better)", printed)
+    assert not is_printed("mistakes   11.2 % (lower is better)", printed)
+    assert not is_printed("mistakes   10.2 %", printed)
 
 
 def test_a_number_stays_on_one_line():
