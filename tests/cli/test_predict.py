@@ -119,14 +119,14 @@ def test_stdout_and_stdin(folder):
         (["none.onkel", "new.csv", "-o", "p.csv"], "no such file"),
         (["cls.onkel", "none.csv", "-o", "p.csv"], "none.csv"),
         (["cls.onkel", "few.csv", "-o", "p.csv"], "'b'"),
-        (["cls.onkel", "bad.csv", "-o", "p.csv", "--missing", "error"], "line 9"),
+        (["cls.onkel", "bad.csv", "-o", "p.csv", "--missing", "error"], "line 2"),
     ],
 )
 def test_what_a_user_can_put_right(folder, monkeypatch, args, message):
     monkeypatch.chdir(folder)
     (folder / "few.csv").write_text("a,place\n1,north\n")
     lines = (folder / "new.csv").read_text().splitlines()[:20]
-    lines[8] = "north,,1.0"
+    lines[1] = "north,,1.0"
     (folder / "bad.csv").write_text("\n".join(lines) + "\n")
     result = run("predict", *args)
     assert result.exit_code == 2
@@ -474,6 +474,27 @@ def test_a_bad_row_loses_nothing_that_was_learned(tmp_path):
     said = json.loads(result.stdout)
     assert said["out"] == str(tmp_path / "p.partial.csv")
     assert said["report"] == str(tmp_path / "r.partial.html")
+
+
+def test_a_bad_row_leaves_the_predictions_before_it_and_says_where(folder, tmp_path):
+    new = (folder / "new.csv").read_text().splitlines()
+    new[9001] = "north,1.0,much"
+    rows, out = tmp_path / "rows.csv", tmp_path / "p.csv"
+    rows.write_text("\n".join(new) + "\n")
+    for name in ("p.csv", "p.partial.csv"):
+        result = run("predict", folder / "cls.onkel", rows, "--out", out)
+        assert result.exit_code == 2
+        error, told = " ".join(result.stderr.split()).split("if it means")
+        assert error.startswith(f"error: {rows}, line 9002, column 'a': 'much'")
+        assert f"{tmp_path / name} holds the predictions of the first 9,000 rows" in told
+        assert len(_read(tmp_path / name)["prediction"]) == 9000
+        out.write_text("whole")
+    assert out.read_text() == "whole"
+    rows.write_text(f"{new[0]}\n{new[9001]}\n")
+    (tmp_path / "p.partial.csv").unlink()
+    result = run("predict", folder / "cls.onkel", rows, "--out", out)
+    assert (result.exit_code, "holds" in result.stderr) == (2, False)
+    assert sorted(tmp_path.iterdir()) == [out, rows]
 
 
 def test_rows_without_a_label_teach_nothing_and_that_is_said(folder, tmp_path):

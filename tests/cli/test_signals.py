@@ -98,6 +98,31 @@ def test_ctrl_c_while_waiting_for_rows_saves_and_tells(tmp_path):
     assert "Traceback" not in "".join(said)
 
 
+def test_a_signal_leaves_the_predictions_of_the_rows_that_came(tmp_path):
+    rows, model, out = (tmp_path / name for name in ("rows.csv", "m.onkel", "p.csv"))
+    rows.write_text(_csv(3000))
+    CliRunner().invoke(app, ["learn", str(rows), "-t", "y", "-a", "pa", "--save", str(model)])
+    process = subprocess.Popen(
+        [*ONKEL, "predict", str(model), "-", "--format", "csv", "--out", str(out)],
+        stdin=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    assert process.stdin is not None
+    assert process.stderr is not None
+    process.stdin.write(_csv(3000))
+    process.stdin.flush()
+    _wait_for(
+        lambda: any(own.suffix == ".tmp" and own.stat().st_size for own in tmp_path.iterdir())
+    )
+    process.send_signal(signal.SIGTERM)
+    said = process.stderr.read()
+    assert process.wait(timeout=30) == 143
+    process.stdin.close()
+    process.stderr.close()
+    assert "terminated after 3,000 rows" in said
+    assert "p.csv holds the predictions of the first 3,000 rows" in said
+    assert len(out.read_text().splitlines()) == 3001
+
+
 def test_a_held_section_is_not_cut():
     # a shell's background job begins with the signal ignored
     before = signal.getsignal(signal.SIGINT)

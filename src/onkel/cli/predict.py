@@ -106,9 +106,9 @@ class PredictJob:
     def run(self) -> int:
         """Run it; returns the exit status.
 
-        With --learn a bad row, a signal or a full disk does not lose what was learned: the
-        predictions of the rows before it are written, and the model is saved, beside files that
-        are there.
+        A bad row or a signal does not lose what was done: the predictions of the rows before it
+        are written, and with --learn the model is saved, beside files that are there. A disk that
+        is full for the predictions does not lose the model.
         """
         from onkel.cli.guarded import UnwrittenError
         from onkel.cli.signals import Interrupts
@@ -116,8 +116,9 @@ class PredictJob:
 
         options = self.options
         pipes = all(map(is_pipe, options.sources))
-        guard = Interrupts(end_input=pipes) if options.learn else nullcontext()
-        with guard as interrupts:
+        # what is only shown may end in the middle of a row, as when nobody reads on
+        loses = options.learn or options.out != "-"
+        with Interrupts(end_input=pipes) if loses else nullcontext() as interrupts:
             try:
                 self._predict_and_write(interrupts)
             except UnwrittenError as error:
@@ -133,7 +134,6 @@ class PredictJob:
         from onkel.cli.outputs import open_writer
         from onkel.cli.signals import Interrupted
 
-        learns = self.options.learn
         with open_writer(self.options.out, self._named) as write:
             try:
                 self._predict(write, nullcontext if interrupts is None else interrupts.held)
@@ -141,7 +141,7 @@ class PredictJob:
                     raise interrupts.interrupted
             except DataError as error:
                 text = located(error, self.options.sources)
-                if not (learns and self.n_rows):
+                if not self.n_rows:
                     raise ValueError(text) from error
                 complain(text)
                 self.status = 2
@@ -235,8 +235,11 @@ class PredictJob:
         """Print how many rows were predicted, and how well."""
 
         options, model = self.options, self.model
-        out = f" in {self.out}" if self.out is not None and options.out != "-" else ""
-        note(count(self.n_rows, "prediction") + out)
+        out = self.out if options.out != "-" else None
+        if out is not None and self.status:
+            note(f"{out} holds the predictions of the first {count(self.n_rows, 'row')}")
+        else:
+            note(count(self.n_rows, "prediction") + ("" if out is None else f" in {out}"))
         result = self.scored.result(model.settings.get("algorithm") or "the model")
         if result is not None:
             self._show(result)
