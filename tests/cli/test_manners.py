@@ -313,6 +313,46 @@ def test_help_names_what_can_be_typed():
             assert option in {*known, "--help"}, (words, option)
 
 
+@pytest.mark.parametrize("width", [40, 50, 60, 76])
+def test_help_cuts_no_word_in_a_narrow_terminal(width):
+    for command, words in _paths(get_command(app)):
+        said = CliRunner().invoke(app, [*words, "--help"], env={"COLUMNS": str(width)})
+        assert said.exit_code == 0
+        assert "…" not in said.stdout
+        assert max(map(len, said.stdout.splitlines())) <= width
+        found = set(re.split(r"[\s│,]+", said.stdout))
+        for own in command.params:
+            assert {*own.opts} - {own.name} <= found, own.name
+            # an address may be longer than a line
+            assert {word for word in re.split(r"[\s,]+", own.help) if len(word) < 20} <= found
+
+
+def _paths(command, words=()):
+    yield command, words
+    for name, sub in getattr(command, "commands", {}).items():
+        yield from _paths(sub, (*words, name))
+
+
+@pytest.mark.parametrize("words", [[], ["fogd"], ["okl"]])
+@pytest.mark.parametrize("width", [40, 60, 76])
+def test_a_list_of_algorithms_cuts_no_word_in_a_narrow_terminal(words, width, monkeypatch):
+    whole, out = run("algorithms", *words).stdout, io.StringIO()
+    console = Console(file=out, width=width, highlight=False)
+    monkeypatch.setattr("onkel.cli.console.stdout", lambda: console)
+    assert run("algorithms", *words).exit_code == 0
+    assert max(map(len, out.getvalue().splitlines())) <= width
+    found = set(re.split(r"[\s─.-]+", out.getvalue()))
+    # a table repeats its head; a list has none
+    missing = set(re.split(r"[\s─.-]+", whole)) - found
+    assert missing <= {"name", "loss", "rule", "map", "or", "budget", "tasks", "paper", "parameter",
+                       "default", "what", "it", "is"}  # fmt: skip
+
+
+def test_a_setting_that_is_shown_can_be_set():
+    line = run("algorithms", "fogd").stdout.splitlines()[-1]
+    assert line == "onkel learn ... -a fogd --set loss=hinge"
+
+
 def test_a_word_that_is_no_verb_is_answered_with_the_verbs():
     result = run("reproduce", "X", "--help")
     assert result.exit_code == 2

@@ -28,7 +28,7 @@ def algorithms(name: Name = None, as_json: options.Json = False) -> None:
         _show_one(name, as_json)
         return
     from onkel.algorithms import ALGORITHMS, ALL_TASKS, DEFAULT
-    from onkel.cli.console import plain_table, print_json, stdout
+    from onkel.cli.console import is_narrow, plain_table, print_entry, print_json, stdout
 
     if as_json:
         names = "name", "title", "loss", "rule", "representation", "finite", "paper", "reference"
@@ -38,6 +38,7 @@ def algorithms(name: Name = None, as_json: options.Json = False) -> None:
         ]
         print_json({"default": DEFAULT, "algorithms": listed})
         return
+    console = stdout()
     table = plain_table()
     table.add_column("name", style="bold", no_wrap=True)
     table.add_column("loss · rule · map or budget")
@@ -48,9 +49,12 @@ def algorithms(name: Name = None, as_json: options.Json = False) -> None:
         tasks = " ".join(task[0] if task in a.tasks else " " for task in ALL_TASKS)
         rule = a.rule if a.loss.startswith(a.rule) else f"{a.loss} · {a.rule}"
         axes = f"{rule.replace('ε-insensitive', 'ε')} · {a.finite}"
-        table.add_row(name, axes, tasks, a.paper)
-    console = stdout()
-    console.print(table)
+        if is_narrow(console):
+            print_entry(console, name, tasks, f"{axes}. {a.paper}")
+        else:
+            table.add_row(name, axes, tasks, a.paper)
+    if table.row_count:
+        console.print(table)
     console.print(
         f"* default   tasks: {', '.join(ALL_TASKS)}   ε: ε-insensitive, in regression\n"
         "parameters: onkel algorithms NAME; to set them: onkel learn ... --set name=value",
@@ -60,7 +64,7 @@ def algorithms(name: Name = None, as_json: options.Json = False) -> None:
 
 def _show_one(name: str, as_json: bool) -> None:
     """The parameters of one algorithm, as its docstring has them."""
-    from onkel.cli.console import plain_table, print_json, stdout
+    from onkel.cli.console import is_narrow, plain_table, print_entry, print_json, stdout
     from onkel.learners.factory import described
 
     about = described(name)
@@ -80,10 +84,12 @@ def _show_one(name: str, as_json: bool) -> None:
         kind = f"{parameter['kind']}. " if parameter["kind"] else ""
         doc = (kind + _ROLE.sub(r"\1", parameter["doc"])).replace("``", "").replace("\\|", "|")
         doc = _THOUSANDS.sub("\N{NO-BREAK SPACE}", doc)
-        table.add_row(parameter["name"], parameter["default"], Text(doc))
-    console.print(table)
+        if is_narrow(console):
+            print_entry(console, parameter["name"], parameter["default"], doc)
+        else:
+            table.add_row(parameter["name"], parameter["default"], Text(doc))
+    if table.row_count:
+        console.print(table)
     first = about["parameters"][0]
-    console.print(
-        f"onkel learn ... -a {name} --set {first['name']}={first['default'].strip(chr(34))}",
-        style="dim",
-    )
+    value = first["default"].split()[0].strip('"')
+    console.print(f"onkel learn ... -a {name} --set {first['name']}={value}", style="dim")

@@ -11,7 +11,6 @@ from difflib import get_close_matches
 from typing import Annotated, Any
 
 import typer
-from typer.core import TyperGroup
 
 from onkel._quick_start import leave_out_docs
 from onkel._version import __version__
@@ -30,6 +29,7 @@ from onkel.cli import (
 )
 from onkel.cli.console import Notes, complain, complain_of_result, fail, say_warnings
 from onkel.cli.guarded import UnwrittenError, guard_streams
+from onkel.cli.help import Group, Verb
 from onkel.cli.learn import learn
 from onkel.cli.locating import located
 from onkel.cli.signals import Interrupted
@@ -48,7 +48,7 @@ _PLAINLY = (
 )
 
 
-class _Verbs(TyperGroup):
+class _Verbs(Group):
     """Reports errors that a user can fix in one red line, with exit status 2."""
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
@@ -97,17 +97,17 @@ app: typer.Typer = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-app.command()(learn)
-app.command()(predict.predict)
-app.command()(explain.explain)
-app.command()(live.live)
-app.command()(serve.serve)
-app.command()(info.info)
-app.command()(export.export)
-app.command()(compare.compare)
-app.command()(tune.tune)
-app.command()(algorithms.algorithms)
-app.command()(demo.demo)
+app.command(cls=Verb)(learn)
+app.command(cls=Verb)(predict.predict)
+app.command(cls=Verb)(explain.explain)
+app.command(cls=Verb)(live.live)
+app.command(cls=Verb)(serve.serve)
+app.command(cls=Verb)(info.info)
+app.command(cls=Verb)(export.export)
+app.command(cls=Verb)(compare.compare)
+app.command(cls=Verb)(tune.tune)
+app.command(cls=Verb)(algorithms.algorithms)
+app.command(cls=Verb)(demo.demo)
 app.add_typer(datasets.app, name="datasets")
 
 

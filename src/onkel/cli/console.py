@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     from onkel.streams import Block, Stream
 
 
+#: from so many columns on, names and what they mean fit side by side
+WIDE = 76
+
+
 def stdout() -> Console:
     """Console for results; in a pipe it is wide enough for a table."""
     from rich.console import Console
@@ -30,6 +34,20 @@ def stderr() -> Console:
     from rich.console import Console
 
     return Console(stderr=True, highlight=False)
+
+
+def is_narrow(console: Console) -> bool:
+    """Whether names and what they mean don't fit side by side."""
+    return console.width < WIDE
+
+
+def print_entry(console: Console, name: str, more: str, text: str) -> None:
+    """A name in bold, with something behind it, and what it means below."""
+    from rich.padding import Padding
+    from rich.text import Text
+
+    console.print(Text.assemble((name, "bold"), f"  {more}"))
+    console.print(Padding(Text(text), (0, 0, 0, 4)))
 
 
 def plain_table(**more: Any) -> Any:

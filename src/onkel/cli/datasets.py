@@ -7,15 +7,18 @@ from typing import Annotated
 import typer
 
 from onkel.cli import options
+from onkel.cli.help import Group, Verb
 
 app: typer.Typer = typer.Typer(
-    help="Data sets of the papers: list them, fetch them, find them.", no_args_is_help=True
+    cls=Group,
+    help="Data sets of the papers: list them, fetch them, find them.",
+    no_args_is_help=True,
 )
 
 _Name = Annotated[str, typer.Argument(metavar="NAME", help="Name, see 'onkel datasets list'.")]
 
 
-@app.command("list")
+@app.command("list", cls=Verb)
 def show(as_json: options.Json = False) -> None:
     """List the data sets, and which of them are on this machine."""
     from onkel import datasets
@@ -38,7 +41,7 @@ def show(as_json: options.Json = False) -> None:
     stdout().print(table)
 
 
-@app.command()
+@app.command(cls=Verb)
 def fetch(name: _Name) -> None:
     """Download a data set (from OpenML) and print its path."""
     from onkel import datasets
@@ -46,7 +49,7 @@ def fetch(name: _Name) -> None:
     typer.echo(datasets.fetch(name))
 
 
-@app.command()
+@app.command(cls=Verb)
 def path(name: _Name) -> None:
     """Print the path of a data set, without downloading."""
     from onkel import datasets
