@@ -3,9 +3,10 @@
 A linear rule of six of ten normal columns, with noise, turns once around in so many rows; or it
 stays. Each stream is learned by the default, by the default without the linear model that follows
 it, and by River's linear model after its online scaler (logistic regression, or linear regression;
-steps of 0.05 and 0.01). Errors are mistakes in percent, or the RMSE, each row predicted before it
-is learned. With ``--streams`` also the recorded streams of a folder, in the order of time, by the
-default with and without. One core.
+steps of 0.05 and 0.01). Then linear borders of two classes, of all columns, that stay, with noise
+before the sign is taken; beside them stands recursive ridge regression. Errors are mistakes in
+percent, or the RMSE, each row predicted before it is learned. With ``--streams`` also the recorded
+streams of a folder, in the order of time, by the default with and without. One core.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ import numpy as np
 
 from benchmarks.earned import Rows, run
 from onkel.default.corrected_by_cells import CorrectedModel
+from onkel.exact.least_squares import RecursiveLeastSquares
 from papers.rows import find_streams
 
 #: rows in which a rule turns once around; 0: it stays
@@ -35,6 +37,22 @@ def turning(n: int, turn: int, task: str) -> Rows:
     if task == "regression":
         return X, f + 0.3 * rng.standard_normal(n), task
     return X, ((f > 0.0) ^ (rng.random(n) < 0.1)).astype(int), task
+
+
+def border(n: int, d: int, noise: float) -> Rows:
+    """Two classes with a linear border, and noise of so many standard deviations."""
+    rng = np.random.default_rng(0)
+    X, w = rng.standard_normal((n, d)), rng.standard_normal(d)
+    f = X @ w / np.linalg.norm(w)
+    return X, (f + noise * rng.standard_normal(n) > 0.0).astype(int), "classification"
+
+
+def of_ridge(rows: Rows) -> float:
+    """The mistakes of recursive ridge regression."""
+    X, y, _ = rows
+    sums = RecursiveLeastSquares(X.shape[1] + 1, 1, 1.0, 1.0)
+    Z, Y = np.column_stack([X, np.ones(len(X))]), 2.0 * y[:, None] - 1.0
+    return 100.0 * float(np.mean((sums.learn(Z, Y, np.ones(len(X))) > 0.0) != (Y > 0.0)))
 
 
 def of_river(rows: Rows) -> float:
@@ -74,6 +92,14 @@ def main() -> None:
             rows = turning(options.rows, turn, task)
             around = f"{turn:,} rows" if turn else "it stays"
             line(task, around, *with_and_without(rows), f"{of_river(rows):.4g}")
+    print()
+    titles = "default", "without", "linear model", "ridge regression"
+    head("columns", "noise", *titles, left=0)
+    for d in (10, 50):
+        for noise in (0.0, 0.3, 1.0):
+            rows = border(options.rows, d, noise)
+            others = (f"{of(rows):.4g}" for of in (of_river, of_ridge))
+            line(str(d), f"{noise}", *with_and_without(rows), *others)
     if options.streams:
         print()
         head("stream", "rows", "default", "without")

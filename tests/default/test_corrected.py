@@ -184,7 +184,8 @@ def test_trees_come_after_the_parts_and_those_that_learn_apart(learned, leaves_l
 @pytest.mark.parametrize("leaves_learn", [False, True])
 def test_what_follows_the_stream_comes_last_and_apart(learned, leaves_learn):
     model, without = (copy.deepcopy(learned[0]) for _ in "12")
-    model.follower.sums[:, [AGREED, SIZE]], model.follower.proven = (6.0, 10.0), True
+    model.follower.sums[..., [AGREED, SIZE]] = 6.0, 10.0
+    model.follower.proven[:] = 1
     model.trees, without.trees = stumps(learn=leaves_learn), stumps(learn=leaves_learn)
     follower, without.follower = copy.deepcopy(model.follower), None
     X, y, weight = rows(50, seed=1)

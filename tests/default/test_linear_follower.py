@@ -49,35 +49,42 @@ def mistaken(y, p):
 
 
 def naive(X, Y, P, weight, loss, forgetting=1.0):
-    """The docstring's formulas; a (ℓ - p) before each row, and W at the end."""
+    """The docstring's formulas: what is added to P before each row; at the end W̄ and W."""
     first = X[:100]
     Z = np.column_stack([(X - first.mean(axis=0)) / first.std(axis=0), np.ones(len(X))])
-    W = np.zeros((Z.shape[1], Y.shape[1]))
+    W = np.zeros((2, Z.shape[1], Y.shape[1]))
     rate, most = (0.05, 1.6) if loss != SQUARED else (np.inf, 0.05)
     if loss == SQUARED:
-        W[-1] = Y.mean(axis=0)
+        W[:, -1] = Y.mean(axis=0)
     links = {SQUARED: lambda u: u, TWO: lambda u: 2.0 * expit(u) - 1.0, MORE: softmax}
-    agreed, doubt, size, fewer = np.zeros(2), np.zeros(2), np.zeros(2), np.zeros(2)
+    sums, fewer = np.zeros((2, 3, 2)), np.zeros((2, 2))
     kept = (forgetting * (1.0 - 1.0 / np.array([8192.0, 256.0]))) ** PERIOD
-    out, proven, n = np.zeros(Y.shape), False, 0
+    out, proven, n = np.zeros(Y.shape), np.zeros(2, bool), 0
     for t in range(len(Z)):
-        guess = links[loss](Z[t] @ W)
-        s, r, w = guess - P[t], Y[t] - P[t], weight[t]
-        a = 0.0 if not size.any() else np.clip((agreed - np.sqrt(doubt)) / size, 0.0, 1.0).min()
-        if proven and (loss == SQUARED or fewer[0] > np.sqrt(fewer[1])):
-            out[t] = a * s
-        if not w:
-            continue
-        d = w * (float(mistaken(Y[t], P[t])) - float(mistaken(Y[t], P[t] + a * s)))
-        fewer += [d, d * d]
-        agreed, doubt, size = agreed + w * (r @ s), doubt + (w * (r @ s)) ** 2, size + w * (s @ s)
-        n += 1
-        if n % PERIOD == 0:
-            agreed, doubt, size = agreed * kept, doubt * kept**2, size * kept
-            fewer *= [kept[0], kept[0] ** 2]
-        proven = proven or agreed[0] > 4.0 * np.sqrt(doubt[0])
-        slope = (Y[t] - guess) / (2.0 if loss == TWO else 1.0)
-        W += min(rate * w, most / (Z[t] @ Z[t])) * np.outer(Z[t], slope)
+        p, w = P[t].copy(), weight[t]
+        n += w > 0.0
+        for i in range(2):
+            guess = links[loss](Z[t] @ W[i])
+            s, r = guess - p, Y[t] - p
+            agreed, doubt, size = sums[i]
+            certain = agreed - np.sqrt(doubt)
+            a = np.clip(certain / size, 0.0, 1.0).min() if size.any() else 0.0
+            helps = proven[i] and (loss == SQUARED or fewer[i, 0] > np.sqrt(fewer[i, 1]))
+            if w:
+                d = w * (float(mistaken(Y[t], p)) - float(mistaken(Y[t], p + a * s)))
+                fewer[i] += [d, d * d]
+                sums[i] += np.array([w * (r @ s), (w * (r @ s)) ** 2, w * (s @ s)])[:, None]
+                if n % PERIOD == 0:
+                    sums[i] *= [kept, kept**2, kept]
+                    fewer[i] *= [kept[0], kept[0] ** 2]
+                proven[i] |= sums[i, 0, 0] > 4.0 * np.sqrt(sums[i, 1, 0])
+            if helps:
+                p += a * s
+        out[t] = p - P[t]
+        if w:
+            slope = (Y[t] - guess) / (2.0 if loss == TWO else 1.0)
+            W[1] += min(rate * w, most / (Z[t] @ Z[t])) * np.outer(Z[t], slope)
+            W[0] += max(4.0 / (n + 3.0), 1.0 - forgetting) * (W[1] - W[0])
     return out, W, proven
 
 
@@ -90,9 +97,13 @@ def test_it_is_the_formula(loss, forgetting):
     found = part.learn(X, Y, P, weight)
     np.testing.assert_allclose(part.W, W, rtol=1e-8, atol=1e-10)
     np.testing.assert_allclose(found, expected, rtol=1e-7, atol=1e-9)
-    assert (part.loss, part.proven, proven) == (loss, True, True)
+    assert part.loss == loss
+    assert part.rows == np.count_nonzero(weight)
+    np.testing.assert_array_equal(part.proven, proven)
+    assert proven[0]
     assert 0.0 < part.left < 0.9
-    assert part.left == part.sums[0, LEFT] / part.sums[0, WHOLE]
+    lefts = part.sums[:, 0, LEFT] / part.sums[:, 0, WHOLE]
+    assert part.left == pytest.approx(lefts[0] * lefts[1], rel=1e-12)
 
 
 @pytest.mark.parametrize("loss", LOSSES)
@@ -130,16 +141,17 @@ def test_it_stays_out_until_it_is_clearly_right(loss):
     P = Y + 0.01 * rng.standard_normal(Y.shape)
     part = begun(X, Y)
     assert not part.learn(X, Y, P, ones).any()
-    assert not part.proven
+    assert not part.proven.any()
     assert part.left == 1.0
-    assert part.share == 0.0
+    assert part.shares == [0.0, 0.0]
     assert not part.correction(X, P).any()
     # once it was right it stays known, until other predictions begin
     part.learn(X, Y, np.full(Y.shape, Y.mean()), ones)
-    assert part.proven
-    assert part.share > 0.1
+    assert part.proven[0]
+    assert part.shares[0] > 0.1
     part.begin_share()
-    assert (part.proven, part.share, part.left) == (False, 0.0, 1.0)
+    assert not part.proven.any()
+    assert (part.shares, part.left) == ([0.0, 0.0], 1.0)
 
 
 @pytest.mark.parametrize("loss", [TWO, MORE])
@@ -149,21 +161,21 @@ def test_squares_alone_are_no_proof_for_classes(loss):
     P = 0.1 * Y if loss == TWO else 0.4 + 0.1 * Y
     part = begun(X, Y)
     assert not part.learn(X, Y, P, np.ones(len(X))).any()
-    assert part.proven
-    assert part.fewer[0] <= 0.0
-    assert part.share == 0.0
+    assert part.proven.all()
+    assert (part.fewer[:, 0] <= 0.0).all()
+    assert part.shares == [0.0, 0.0]
     assert part.left == 1.0
     part.fewer[:] = 3.0, 1.0
-    assert part.share > 0.1
+    assert min(part.shares) > 0.1
 
 
 def test_a_share_is_that_of_the_last_rows_if_it_is_smaller():
     X, Y, P, weight = made(SQUARED)
     part = begun(X, Y)
     part.learn(X, Y, P, weight)
-    assert part.share > 0.1
-    part.sums[1, :ROWS] *= -1.0
-    assert part.share == 0.0
+    assert part.shares[0] > 0.1
+    part.sums[0, 1, :ROWS] *= -1.0
+    assert part.shares[0] == 0.0
 
 
 def test_far_rows_and_heavy_ones_move_it_no_farther_than_to_their_target():
@@ -172,7 +184,7 @@ def test_far_rows_and_heavy_ones_move_it_no_farther_than_to_their_target():
     far = X[:1] + 1e9
     for _ in range(500):
         part.learn(far, np.array([[7.0]]), P[:1], np.array([1e6]))
-    assert part._features(far) @ part.W == pytest.approx(7.0, rel=1e-6)
+    assert part._features(far) @ part.W[1] == pytest.approx(7.0, rel=1e-6)
     X, Y, P, _ = made(TWO)
     part = begun(X, Y)
     part.learn(np.tile(X + 1e9, (2, 1)), np.tile(Y, (2, 1)), np.tile(P, (2, 1)), np.full(3000, 1e9))
@@ -194,16 +206,16 @@ def test_a_class_comes(position):
     u = part._features(X) @ part.W
     sums = part.sums.copy()
     part.add_output(position)
-    chances = softmax(part._features(X) @ part.W, axis=1)
+    chances = softmax(part._features(X) @ part.W, axis=2)
     # it is seldom at first, and the others are as likely as before
-    old = np.delete(chances, position, axis=1)
-    assert np.median(chances[:, position]) < 0.01
-    np.testing.assert_allclose(old[:, 1:] / old.sum(axis=1, keepdims=True), expit(u))
-    np.testing.assert_array_equal(part.sums[:, :ROWS], 0.5 * sums[:, :ROWS])
-    np.testing.assert_array_equal(part.sums[:, ROWS], sums[:, ROWS])
+    old = np.delete(chances, position, axis=2)
+    assert np.median(chances[:, :, position], axis=1).max() < 0.01
+    np.testing.assert_allclose(old[..., 1:] / old.sum(axis=2, keepdims=True), expit(u))
+    np.testing.assert_array_equal(part.sums[..., :ROWS], 0.5 * sums[..., :ROWS])
+    np.testing.assert_array_equal(part.sums[..., ROWS], sums[..., ROWS])
     part.add_output(0)
-    assert part.W.shape[1] == 4
-    np.testing.assert_array_equal(part.sums[:, :ROWS], 0.5 * sums[:, :ROWS])
+    assert part.W.shape[2] == 4
+    np.testing.assert_array_equal(part.sums[..., :ROWS], 0.5 * sums[..., :ROWS])
 
 
 def test_two_followers_merge_to_their_mean():
@@ -215,16 +227,17 @@ def test_two_followers_merge_to_their_mean():
     other.learn(X[1300:], Y[1300:], P[1300:], weight[1300:])
     mine.require_alike(other)
     W = 0.5 * (mine.W + other.W)
-    rows = mine.sums[:, ROWS] + other.sums[:, ROWS] - origin.sums[:, ROWS]
-    mine.proven = False
+    rows = mine.sums[..., ROWS] + other.sums[..., ROWS] - origin.sums[..., ROWS]
+    mine.proven[:] = 0
     mine.take_in(other, origin)
     np.testing.assert_array_equal(mine.W, W)
-    np.testing.assert_array_equal(mine.sums[:, ROWS], rows)
-    assert mine.proven
-    assert 0.1 < mine.share < 1.0
+    np.testing.assert_array_equal(mine.sums[..., ROWS], rows)
+    assert mine.rows == np.count_nonzero(weight)
+    np.testing.assert_array_equal(mine.proven, other.proven)
+    assert 0.1 < mine.shares[0] < 1.0
     alone = begun(X, Y)
     alone.take_in(begun(X, Y), None)
-    assert not alone.proven
+    assert not alone.proven.any()
 
 
 @pytest.mark.parametrize("name", ["tails", "middle", "scale", "loss"])
@@ -246,9 +259,9 @@ def test_a_state_goes_on_bit_for_bit_and_crafted_ones_are_refused():
     np.testing.assert_array_equal(other.correction(X, P), part.correction(X, P))
     state = part.get_state()
     with pytest.raises(ModelFileError, match="W: has 4 rows, and there are 4 columns"):
-        LinearFollower(Units.none(0), 3).set_state({**state, "W": state["W"][1:]})
+        LinearFollower(Units.none(0), 3).set_state({**state, "W": state["W"][:, 1:]})
     with pytest.raises(ModelFileError, match="sums"):
-        LinearFollower(Units.none(0), 3).set_state({**state, "sums": np.zeros((3, N_SUMS))})
+        LinearFollower(Units.none(0), 3).set_state({**state, "sums": np.zeros((3, 2, N_SUMS))})
 
 
 # ---- in the default -----------------------------------------------------------------------------
@@ -296,12 +309,15 @@ def test_it_goes_on_in_the_model_that_takes_over_and_begins_anew_at_the_last_fit
     X, y = turning()
     model = small("classes").partial_fit(X, y)
     follower = model.model_.current.follower
-    assert follower.share > 0.1
+    assert max(follower.shares) > 0.1
+    assert follower.rows > 0
     other = model.model_._new_model(1)
     other.succeed(model.model_.current)
     assert other.follower is follower
+    # the mean is that of the weights since
+    assert follower.rows == 0
     model.consolidate()
-    assert model.model_.current.follower.share == 0.0
+    assert model.model_.current.follower.shares == [0.0, 0.0]
 
 
 @pytest.mark.parametrize(("d", "there"), [(4, True), (40, True), (41, False)])
@@ -333,7 +349,7 @@ def test_a_saved_model_follows_on_and_a_class_comes():
     again = from_bytes(to_bytes(model))
     for one in (model, again):
         one.partial_fit(X[4000:], y[4000:])
-    assert model.model_.current.follower.share > 0.05
+    assert max(model.model_.current.follower.shares) > 0.05
     np.testing.assert_array_equal(again.decision_function(X), model.decision_function(X))
 
 
@@ -342,6 +358,6 @@ def test_a_file_with_more_columns_than_rows_have_is_refused():
     model = small("classes", restart=False).partial_fit(X, y)
     follower = model.model_.follower
     wide = np.hstack([X, X])
-    model.model_.follower = LinearFollower.begun(wide, np.sign(follower.W[:1]) + 0.0, 1.0)
+    model.model_.follower = LinearFollower.begun(wide, np.sign(follower.W[0, :1]) + 0.0, 1.0)
     with pytest.raises(ModelFileError, match="follower/middle: has more columns than rows have"):
         from_bytes(to_bytes(model))

@@ -8,6 +8,7 @@ import pytest
 
 from onkel import OnlineKernelClassifier, OnlineKernelRegressor
 from onkel.default.bins import PairBins
+from onkel.default.cells import AGREED, SIZE
 from onkel.export import models
 from onkel.export.graph import Graph
 
@@ -153,5 +154,10 @@ def test_a_linear_model_that_follows_the_stream(kind, graph_of, agrees):
     y = f if kind == "numbers" else np.digitize(f, [0.0] if kind == "two" else [-0.5, 0.5])
     learner = OnlineKernelRegressor if kind == "numbers" else OnlineKernelClassifier
     learner = learner(n_components=20, speed="fast", memory=False).partial_fit(X, y)
-    assert learner.model_.current.follower.share > 0.1
+    follower = learner.model_.current.follower
+    assert max(follower.shares) > 0.1
+    # both models count
+    follower.sums[..., [AGREED, SIZE]] = 300.0, 1000.0
+    follower.fewer[:, 0], follower.fewer[:, 1], follower.proven[:] = 3.0, 1.0, 1
+    assert min(follower.shares) > 0.1
     agrees(learner, graph_of(learner), np.concatenate([X, 1e3 * X]))

@@ -17,8 +17,8 @@ Where there are more columns than landmarks, or where it predicts the first rows
 linear function of all columns is learned, too, and has a share in the sum
 (:mod:`onkel.default.linear_part`). Then come trees: those that the first
 rows grow (:mod:`onkel.default.early_trees`), then those of the last fit
-(:mod:`onkel.default.tree_part`). Last comes a linear model that follows the stream, where that is
-clearly right (:mod:`onkel.default.linear_follower`).
+(:mod:`onkel.default.tree_part`). Last come a linear model that follows the stream and the mean of
+what it has been, where they are clearly right (:mod:`onkel.default.linear_follower`).
 """
 
 from __future__ import annotations
@@ -193,6 +193,8 @@ class CorrectedModel(ExplicitModel):
         They have to prove right anew. What follows the stream goes on.
         """
         self.follower = before.follower or self.follower
+        if self.follower is not None:
+            self.follower.rows = 0
         if self.trees is None and before.trees is not None and before.trees.leaves is not None:
             self.trees = before.trees
             self.trees.begin_share()

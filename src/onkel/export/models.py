@@ -73,13 +73,12 @@ def _corrected(model: CorrectedModel, X: Value) -> Value:
     if model.linear is not None:
         f = _with_linear(model.linear, f, X, model.map.n_features_in_)
     f = f if model.trees is None else _with_trees(model.trees, f, X)
-    follower = model.follower
-    return f if follower is None or not follower.share else _with_follower(follower, f, X)
+    return f if model.follower is None else _with_follower(model.follower, f, X)
 
 
 def _with_linear(linear: LinearPart, p: Value, X: Value, n_columns: int) -> Value:
     """p + a (ℓ(x) - p); p where ℓ has won, and rows have a column that came later."""
-    with_l = p * (1.0 - linear.share) + _linear(linear, X) * linear.share
+    with_l = p * (1.0 - linear.share) + _linear(linear, linear.W, X) * linear.share
     d = len(linear.middle)
     if not linear.won or d == n_columns:
         return with_l
@@ -89,15 +88,17 @@ def _with_linear(linear: LinearPart, p: Value, X: Value, n_columns: int) -> Valu
 
 
 def _with_follower(follower: LinearFollower, p: Value, X: Value) -> Value:
-    """p + a (ℓ(x) - p), where ℓ has a link."""
-    a = follower.share
-    return p * (1.0 - a) + _linked(_linear(follower, X), follower.loss) * a
+    """p + a (ℓ(x) - p), where ℓ has a link, for each of its models that counts."""
+    for W, a in zip(follower.W, follower.shares, strict=True):
+        if a:
+            p = p * (1.0 - a) + _linked(_linear(follower, W, X), follower.loss) * a
+    return p
 
 
-def _linear(part: LinearPart | LinearFollower, X: Value) -> Value:
+def _linear(part: LinearPart | LinearFollower, W: np.ndarray, X: Value) -> Value:
     U = in_units(X.columns(np.arange(len(part.middle))).to(np.float64), part.get_state())
     U = X.graph.node("Clip", U, -part.farthest, part.farthest)
-    return U @ part.W[:-1] + part.W[-1]
+    return U @ W[:-1] + W[-1]
 
 
 def _linked(F: Value, loss: int) -> Value:
