@@ -200,16 +200,18 @@ def test_what_follows_the_stream_comes_last_and_apart(learned, leaves_learn):
     np.testing.assert_allclose(found[1], added + own)
 
 
-def test_what_goes_on_in_another_model_goes_back_to_some_row(learned):
+@pytest.mark.parametrize("leaves_learn", [False, True])
+def test_what_goes_on_in_another_model_goes_back_to_some_row(learned, leaves_learn):
     model, ahead = (copy.deepcopy(learned[0]) for _ in "12")
     for of in (model, ahead):
-        of.trees = stumps(learn=True)
+        of.trees = stumps(learn=leaves_learn)
     X, y, weight = rows(50, seed=1)
     parts, P, _ = ahead.learn_ahead(X, y, weight)
     assert len(P) == 50
     ahead.go_back(parts, X[:20], y[:20], weight[:20], P[:20])
     model.learn(X[:20], y[:20], weight[:20])
-    for of in ("trees.values", "trees.leaves.counts", "trees.sums", "follower.W", "follower.sums"):
+    of_trees = ("trees.values", "trees.leaves.counts", "trees.sums") if leaves_learn else ()
+    for of in (*of_trees, "follower.W", "follower.sums"):
         np.testing.assert_array_equal(attrgetter(of)(ahead), attrgetter(of)(model))
 
 

@@ -184,6 +184,9 @@ class CorrectedModel(ExplicitModel):
         self, parts: Any, X: Matrix, y: np.ndarray, weight: np.ndarray, P: np.ndarray
     ) -> None:
         self.trees, self.follower = parts
+        if self.trees is not None and self.trees.leaves is None:
+            # those of the last fit do not go on, and P is with them
+            self.trees = None
         Y, added = targets_of(y, self.n_outputs), np.zeros(P.shape)
         self._learn_rest(as_dense(X), Y, weight, P.copy(), added)
 
