@@ -242,9 +242,9 @@ def test_scores_are_those_of_the_parts(learned):
 @pytest.mark.parametrize(("d", "n", "there"), [(20, 100, False), (21, 100, True), (80, 100, True),
                                                (81, 100, False), (21, 0, False)])  # fmt: skip
 def test_a_linear_part_is_for_more_columns_than_landmarks_but_not_too_many(d, n, there):
-    model, (X, y, weight) = made(d=d), rows(n, d)
-    model._begin_linear(X, y, weight, np.zeros((n, 1)))
-    assert (model.linear is not None) == there
+    X, y, weight = rows(n, d)
+    part = LinearPart.of_many(X, y[:, None], np.zeros((n, 1)), weight, B, 1.0)
+    assert (part is not None) == there
 
 
 def test_first_rows_grow_trees_where_enough_are_kept_and_none_were_fitted_last():

@@ -38,7 +38,7 @@ from onkel.default.cells_anew import CellsAnew
 from onkel.default.early_trees import GROWTHS, FirstRows, Growth, n_early_trees
 from onkel.default.held_out import HeldOut
 from onkel.default.linear_follower import LinearFollower
-from onkel.default.linear_part import MOST, LinearPart
+from onkel.default.linear_part import LinearPart
 from onkel.default.residuals import Residuals
 from onkel.default.tree_part import FEWEST_ROWS, TreePart
 from onkel.errors import MergeError
@@ -310,35 +310,15 @@ class CorrectedModel(ExplicitModel):
     def _end_choice(self) -> None:
         """Keep the columns and bins as they are, and begin the later stages."""
         assert self.choice is not None
-        rows, residuals = self.choice.rows(), self.kept.residuals
+        (X, y, weight), R = self.choice.rows(), self.kept.residuals
         self.choice, self.kept = None, Residuals(self.n_outputs)
         if self._chosen_stage == 0:
-            self._begin_linear(*rows, residuals)
-            self._begin_follower(*rows, residuals)
+            of = X, targets_of(y, self.n_outputs), R, weight, self._n_landmarks, self._forgetting[0]
+            self.linear = self.linear or LinearPart.of_many(*of)
+            if self.follows:
+                self.follower = LinearFollower.of_first_rows(*of) or self.follower
             few, later = self.stages[0].bins.alone(), self._forgetting[1:_LATE]
             self.stages += [PairCells(few, self.n_outputs, forgetting) for forgetting in later]
-
-    def _begin_linear(
-        self, X: np.ndarray, y: np.ndarray, weight: np.ndarray, R: np.ndarray
-    ) -> None:
-        """Learn a linear function from the rows kept, where landmarks see too few directions."""
-        n_landmarks, d = self._n_landmarks, X.shape[1]
-        if n_landmarks < d <= MOST * n_landmarks and len(X):
-            self.linear = LinearPart.begun(X, self.n_outputs, self._forgetting[0])
-            Y = targets_of(y, self.n_outputs)
-            self.linear.learn(X, Y, Y - R, weight)
-
-    def _begin_follower(
-        self, X: np.ndarray, y: np.ndarray, weight: np.ndarray, R: np.ndarray
-    ) -> None:
-        """Let a linear model learn the rows kept, if it is no larger than least squares' matrix."""
-        (n, d), most = X.shape, self._n_landmarks
-        if self.follows and n and d <= MOST * most and d * self.n_outputs <= most**2:
-            Y = targets_of(y, self.n_outputs)
-            self.follower = LinearFollower.begun(X, Y, self._forgetting[0])
-            self.follower.learn(X, Y, Y - R, weight)
-            # on these rows f was still learning what it is
-            self.follower.begin_share()
 
     # ---- cells after a fit ---------------------------------------------------------------------
 

@@ -44,6 +44,7 @@ from onkel.default.cells import (
     share,
     share_left,
 )
+from onkel.default.linear_part import MOST
 from onkel.default.losses import MORE, SQUARED, TWO, loss_for, slopes_of_row
 from onkel.fields import Array, Fields, Sizes, State, Whole, require
 from onkel.maps.landmarks.fitted import OF_UNITS, TailCurves, Units
@@ -101,6 +102,29 @@ class LinearFollower(Stateful):
         follower.loss = loss_for(Y)
         if follower.loss == SQUARED:
             follower.W[:, -1] = Y.mean(axis=0)
+        return follower
+
+    @classmethod
+    def of_first_rows(
+        cls,
+        X: np.ndarray,
+        Y: np.ndarray,
+        R: np.ndarray,
+        weight: np.ndarray,
+        n_landmarks: int,
+        forgetting: float,
+    ) -> Self | None:
+        """ℓ that has learned targets Y (n, K) of rows X (n, d); None if that would be too large.
+
+        That is larger than the matrix of least squares. R (n, K) is what f left of Y.
+        """
+        (n, d), K = X.shape, Y.shape[1]
+        if not n or d > MOST * n_landmarks or d * K > n_landmarks**2:
+            return None
+        follower = cls.begun(X, Y, forgetting)
+        follower.learn(X, Y, Y - R, weight)
+        # on these rows f was still learning what it is
+        follower.begin_share()
         return follower
 
     def _features(self, X: np.ndarray) -> np.ndarray:

@@ -125,13 +125,30 @@ class LinearPart(Stateful):
         return cls(finished(Units.in_steps(X)), n_outputs, forgetting)
 
     @classmethod
-    def won_by(
-        cls, X: np.ndarray, Y: np.ndarray, R: np.ndarray, weight: np.ndarray, forgetting: float
+    def of_many(
+        cls,
+        X: np.ndarray,
+        Y: np.ndarray,
+        R: np.ndarray,
+        weight: np.ndarray,
+        n_landmarks: int,
+        forgetting: float,
     ) -> Self | None:
-        """ℓ that has learned targets Y (n, K) of rows X, where it is better than f; else None.
+        """ℓ that has learned targets Y (n, K) of rows X (n, d); None unless d > B landmarks.
 
         R (n, K) is what f left of Y, each row predicted before it was learned.
         """
+        if not (n_landmarks < X.shape[1] <= MOST * n_landmarks and len(X)):
+            return None
+        part = cls.begun(X, Y.shape[1], forgetting)
+        part.learn(X, Y, Y - R, weight)
+        return part
+
+    @classmethod
+    def won_by(
+        cls, X: np.ndarray, Y: np.ndarray, R: np.ndarray, weight: np.ndarray, forgetting: float
+    ) -> Self | None:
+        """As :meth:`of_many`, for few columns: where ℓ is better than f; else None."""
         if len(X) < FEWEST or not _is_better(X, Y, R, weight):
             return None
         part = cls(Units.straight(X), Y.shape[1], forgetting, won=True)
