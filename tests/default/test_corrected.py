@@ -11,6 +11,7 @@ import pytest
 
 from onkel.default.bins import PairBins
 from onkel.default.cells import AGREED, SIZE, PairCells, learn_in_stages
+from onkel.default.column_choice import ColumnChoice
 from onkel.default.corrected_by_cells import CorrectedModel
 from onkel.default.held_out import HeldOut
 from onkel.default.learning_leaves import LearningLeaves
@@ -118,7 +119,6 @@ def test_a_model_is_the_sum_of_its_parts(n_outputs):
     np.testing.assert_allclose(model.follower.W, parts.follower.W, rtol=1e-6, atol=1e-9)
     # what the rows that chose the columns need is kept no longer
     assert model.choice is None
-    assert not len(model.kept.residuals)
 
 
 @pytest.fixture(scope="module")
@@ -383,7 +383,10 @@ def test_a_fixed_model_chooses_no_more_columns_and_its_leaves_stay():
     [
         (lambda of: of.stages[1].bins.edges.__imul__(2.0), "the bins of the cells: edges"),
         (lambda of: of.stages.append(PairCells(of.stages[0].bins, 1)), "the bins of the cells"),
-        (lambda of: setattr(of, "choice", of._new_choice(9)), "still being chosen"),
+        (
+            lambda of: setattr(of, "choice", ColumnChoice(9, 25, np.float64, 1)),
+            "still being chosen",
+        ),
         (lambda of: setattr(of, "linear", None), "whether they have a linear part"),
         (lambda of: setattr(of.linear, "scale", 2.0 * of.linear.scale), "the units of the linear"),
         (lambda of: setattr(of, "trees", None), "whether they have trees"),
@@ -428,11 +431,11 @@ def test_all_parts_take_in_what_another_learned(learned, from_origin):
 def test_a_class_that_comes_while_columns_are_chosen(position):
     model, (X, y, _) = made(), rows(100)
     model.learn(X, np.sign(y), np.ones(100))
-    R = model.kept.residuals
+    R = model.choice.rows()[2]
     model.add_output(position)
     code = (y > 0.0) * 1.0
-    np.testing.assert_array_equal(model.choice.y, code + (code >= position))
-    two = np.delete(model.kept.residuals, position, axis=1)
+    np.testing.assert_array_equal(model.choice.rows()[1], code + (code >= position))
+    two = np.delete(model.choice.rows()[2], position, axis=1)
     np.testing.assert_array_equal(two, np.hstack([-0.5 * R, 0.5 * R]))
     assert model.stages[0].W.shape[1] == 3
 
@@ -452,11 +455,11 @@ def test_columns_are_chosen_once_more_where_landmarks_are_not(learned):
     for of in (model, with_rows):
         of.add_columns(2)
     assert with_rows.choice is None
-    assert (model.choice.count, model.choice.n_rows) == (0, 1024)
+    assert model.choice.left == model.choice.n_rows == 1024
     early = made()
     early.learn(X, y, np.ones(100))
     early.add_columns(2)
-    np.testing.assert_array_equal(early.choice.X, np.hstack([X, np.zeros((100, 2))]))
+    np.testing.assert_array_equal(early.choice.rows()[0], np.hstack([X, np.zeros((100, 2))]))
 
 
 def test_what_a_file_says_of_growth_and_rows_must_fit():

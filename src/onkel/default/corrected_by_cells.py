@@ -35,11 +35,11 @@ from onkel.annotations import Matrix
 from onkel.default.bins import PairBins
 from onkel.default.cells import PairCells, learn_in_stages
 from onkel.default.cells_anew import CellsAnew
+from onkel.default.column_choice import ColumnChoice
 from onkel.default.early_trees import GROWTHS, FirstRows, Growth, n_early_trees
 from onkel.default.held_out import HeldOut
 from onkel.default.linear_follower import LinearFollower
 from onkel.default.linear_part import LinearPart
-from onkel.default.residuals import Residuals
 from onkel.default.tree_part import FEWEST_ROWS, TreePart
 from onkel.errors import MergeError
 from onkel.explicit.features_ahead import Span
@@ -49,16 +49,13 @@ from onkel.losses import Loss
 from onkel.maps.base import FeatureMap
 from onkel.maps.landmarks.fitted import Units
 from onkel.merging import require_same
-from onkel.model.warmup import Warmup
-from onkel.numerics.arrays import as_dense, end_of_counted, next_power_of_two, targets_of
+from onkel.numerics.arrays import as_dense, end_of_counted, targets_of
 from onkel.numerics.notices import working
 from onkel.numerics.threads import one_blas_thread
 from onkel.rules.base import Rule
 from onkel.rules.second_order import ExactScalars
 from onkel.state import Part
 
-# Columns and bins are chosen after so many rows, and again at every power of two up to the last.
-_FIRST_ROWS, _LAST_ROWS = 64, 1024
 # Rows that choose them anew in the last fit.
 _BINNED_ROWS = 4096
 # Cells hold up to so many times B² numbers (B landmarks): as many as least squares' two matrices.
@@ -66,8 +63,8 @@ _CELLS = 2
 # Forgetting factors of the stages; that of f multiplies them. The last is for late columns.
 _STAGE_FORGETTING = (1.0, 0.9998, 0.998, 1.0)
 _LATE = 3
-# Bytes for the rows kept for the choice. Where fewer than _FIRST_ROWS fit, there are no cells.
-_KEPT_BYTES = 16 << 20
+# Rows that judge a linear part beside a new f: the last ones.
+_JUDGING = 1024
 
 
 class CorrectedModel(ExplicitModel):
@@ -83,9 +80,11 @@ class CorrectedModel(ExplicitModel):
             lambda of: (PairCells(PairBins.none(), of.n_outputs, a) for a in of._forgetting),
             each="stage",
         ),
-        "choice": Part(lambda of: of._new_choice(1), anew=True, optional=True),
-        "kept": Part(
-            lambda of: Residuals(of.n_outputs), anew=True, among="residuals", beside="choice"
+        "choice": Part(
+            lambda of: ColumnChoice(1, of.map.n_features_in_, of.map.dtype_, of.n_outputs),
+            anew=True,
+            among="choice",
+            optional=True,
         ),
         "linear": Part(
             lambda of: LinearPart(Units.none(0), of.n_outputs, of._forgetting[0]),
@@ -114,9 +113,8 @@ class CorrectedModel(ExplicitModel):
     ) -> None:
         super().__init__(feature_map, rule, loss, epsilon, n_outputs)
         self.stages: list[PairCells] = [PairCells(PairBins.none(), n_outputs)]
-        self.choice = self._begun_choice()
-        #: residuals of the rows kept for the choice
-        self.kept: Residuals = Residuals(n_outputs)
+        #: None once columns are chosen, and where there will be none
+        self.choice: ColumnChoice | None = self._begun_choice()
         #: None where it is not needed, and until it is known whether it is
         self.linear: LinearPart | None = None
         #: None until columns are chosen, and where it would be too large
@@ -175,7 +173,7 @@ class CorrectedModel(ExplicitModel):
         """As :meth:`ExplicitModel.learn_ahead`: of as many rows as until other parts may begin."""
         left = self.growth.rows_left(self._first_rows()) if self.growth.goes_on else math.inf
         if self.choice is not None:
-            left = min(left, self.choice.n_rows - self.choice.count)
+            left = min(left, self.choice.left)
         end = len(y) if left == math.inf else end_of_counted(weight, 0, int(left))
         parts = copy.deepcopy((self.trees, self.follower))
         return parts, *self.learn_apart(X[:end], y[:end], weight[:end])
@@ -211,17 +209,15 @@ class CorrectedModel(ExplicitModel):
         P, done = super().learn(X, y, weight), 0
         added = np.zeros(P.shape)
         while self.choice is not None and done < len(P):
-            due = max(_FIRST_ROWS, next_power_of_two(self.choice.count))
-            due = min(due, self.choice.n_rows)
-            end = end_of_counted(weight, done, due - self.choice.count)
+            due = self.choice.rows_before_next()
+            end = end_of_counted(weight, done, due)
             part = slice(done, end)
             first = self.stages[: self._chosen_stage]
             P[part] += learn_in_stages(first, X[part], Y[part] - P[part], weight[part])
             R = Y[part] - P[part]
             self._correct(X[part], Y[part], weight[part], P[part], added[part], len(first))
-            self.choice.keep(as_dense(X[part]), y[part], weight[part])
-            self.kept.append(R[weight[part] > 0.0])
-            if self.choice.count == due:
+            self.choice.keep(as_dense(X[part]), y[part], weight[part], R)
+            if np.count_nonzero(weight[part]) == due:
                 self._choose()
             done = end
         self._correct(X[done:], Y[done:], weight[done:], P[done:], added[done:])
@@ -282,9 +278,8 @@ class CorrectedModel(ExplicitModel):
         on as they are.
         """
         assert self.choice is not None
-        X, y, weight = self.choice.rows()
-        at = self._chosen_stage
-        Y, R = targets_of(y, self.n_outputs), self.kept.residuals
+        X, y, R, weight = self.choice.rows()
+        Y, at = targets_of(y, self.n_outputs), self._chosen_stage
         cells = self._begun_cells(X, Y, self._forgetting[at])
         cells.learn(X, R, weight)
         self.stages[at:] = [cells]
@@ -298,20 +293,14 @@ class CorrectedModel(ExplicitModel):
         """The stage that columns are chosen for: s₀ until the later stages begin."""
         return 0 if len(self.stages) < _LATE else _LATE
 
-    def _begun_choice(self) -> Warmup | None:
-        """No row yet; None where too few rows of so many columns fit."""
-        fitting = _KEPT_BYTES // (self.map.n_features_in_ * 8)
-        last = next_power_of_two(min(_LAST_ROWS, fitting)) // 2
-        return self._new_choice(last) if last >= _FIRST_ROWS else None
-
-    def _new_choice(self, n: int) -> Warmup:
-        return Warmup(n, self.map.n_features_in_, self.map.dtype_)
+    def _begun_choice(self) -> ColumnChoice | None:
+        return ColumnChoice.begun(self.map.n_features_in_, self.map.dtype_, self.n_outputs)
 
     def _end_choice(self) -> None:
         """Keep the columns and bins as they are, and begin the later stages."""
         assert self.choice is not None
-        (X, y, weight), R = self.choice.rows(), self.kept.residuals
-        self.choice, self.kept = None, Residuals(self.n_outputs)
+        X, y, R, weight = self.choice.rows()
+        self.choice = None
         if self._chosen_stage == 0:
             of = X, targets_of(y, self.n_outputs), R, weight, self._n_landmarks, self._forgetting[0]
             self.linear = self.linear or LinearPart.of_many(*of)
@@ -342,7 +331,7 @@ class CorrectedModel(ExplicitModel):
     def _judge_linear(self) -> None:
         """Let the last rows say what the linear part is worth beside f, which is a new one."""
         if self.linear is not None and self.linear.won and self.warmup is not None:
-            X, y, weight = (of[-_LAST_ROWS:] for of in self.warmup.rows())
+            X, y, weight = (of[-_JUDGING:] for of in self.warmup.rows())
             Y = targets_of(y, self.n_outputs)
             R = self.residuals_left_out(X, Y - super().scores(X), weight)
             self.linear.judge_anew(X, Y, Y - R, weight)
@@ -486,7 +475,6 @@ class CorrectedModel(ExplicitModel):
         self.growth.begin_again()
         for part in (*self.stages, *self._parts):
             part.add_output(position)
-        self.kept.add_class(position)
 
     def add_columns(self, n: int) -> None:
         """As :meth:`widen`; columns are then chosen once more, by the rows from now on.
@@ -506,12 +494,10 @@ class CorrectedModel(ExplicitModel):
     def state_is_set(self) -> None:
         super().state_is_set()
         self.growth = self.growth or Growth(self.n_growths)
-        d, n_kept = self.map.n_features_in_, len(self.kept.residuals)
+        d = self.map.n_features_in_
         for i, stage in enumerate(self.stages):
             known = bool((stage.bins.columns < d).all())
             require(known, f"stage_{i}/bins/columns: names a column that rows do not have")
-        n = 0 if self.choice is None else self.choice.count
-        require(n_kept == n, f"residuals: has {n_kept} rows, and choice has {n}")
         fits = self.linear is None or len(self.linear.middle) <= d
         require(fits, "linear/middle: has more columns than rows have")
         fits = self.follower is None or len(self.follower.middle) <= d

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from onkel.default.cells import residuals_with_class
-from onkel.default.residuals import Residuals
+from onkel.default.column_choice import Residuals
 
 
 @pytest.mark.parametrize("seed", range(20))
