@@ -9,6 +9,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from onkel.default import with_search
 from onkel.default.bins import PairBins
 from onkel.default.cells import AGREED, SIZE, PairCells, learn_in_stages
 from onkel.default.column_choice import ColumnChoice
@@ -18,6 +19,7 @@ from onkel.default.learning_leaves import LearningLeaves
 from onkel.default.linear_follower import LinearFollower
 from onkel.default.linear_part import LinearPart
 from onkel.default.tree_part import TreePart
+from onkel.default.with_search import ModelWithSearch
 from onkel.errors import MergeError, ModelFileError
 from onkel.explicit.model import ExplicitModel
 from onkel.losses import Loss
@@ -295,7 +297,7 @@ def test_cells_learn_anew_only_where_there_are_some(learned):
 
 def test_after_the_last_fit_cells_learn_rows_of_any_time_as_if_each_were_left_out():
     X, y, _ = rows(4200)
-    Y, weight, model = y[:, None], np.ones(4200), made()
+    Y, weight, model = y[:, None], np.ones(4200), made(ModelWithSearch)
     model.learn(X, y, weight)
     model.stages.append(PairCells(model.stages[0].bins, 1))
     model._begin_cells_anew(X, Y, weight)
@@ -303,7 +305,7 @@ def test_after_the_last_fit_cells_learn_rows_of_any_time_as_if_each_were_left_ou
     some = rng.choice(4200, 4096, replace=False)
     cells = PairCells(PairBins.of(X[some], Y[some], B**2), 1)
     order = rng.permutation(4200)
-    R = model.residuals_left_out(X, Y - ExplicitModel.scores(model, X), weight)
+    R = model.residuals_left_out(X, Y, weight)
     assert np.abs(R).mean() > np.abs(Y - ExplicitModel.scores(model, X)).mean()
     cells.learn(X[order], R[order], weight)
     np.testing.assert_allclose(model.stages[0].W, cells.W, rtol=1e-9, atol=1e-12)
@@ -318,7 +320,7 @@ def test_after_the_last_fit_cells_learn_rows_of_any_time_as_if_each_were_left_ou
      (255, False, 48, False, None), (600, False, 0, False, None)],
 )  # fmt: skip
 def test_the_last_fit_grows_trees_from_rows_held_out(n, searches, steps, anew, held, monkeypatch):
-    model, (X, y, _), noted = made(n_components=40), rows(n), []
+    model, (X, y, _), noted = made(ModelWithSearch, n_components=40), rows(n), []
     model.learn(X, y, np.ones(n))
     model.warmup = Warmup(2000, 25, np.float64)
     model.warmup.keep(X, y, np.ones(n))
@@ -332,10 +334,10 @@ def test_the_last_fit_grows_trees_from_rows_held_out(n, searches, steps, anew, h
     monkeypatch.setattr(model, "_begin_cells_anew", lambda *of: noted.append("cells"))
     monkeypatch.setattr(model.undo_log, "forget", lambda: noted.append("forgotten"))
 
-    def grown(cls, X, Y, weight, held, n_landmarks, rng, forgetting):
+    def grown(X, Y, weight, held, n_landmarks, rng, forgetting):
         noted.append((len(X), held, n_landmarks, rng.random(), forgetting))
 
-    monkeypatch.setattr(TreePart, "grown", classmethod(grown))
+    monkeypatch.setattr(with_search, "last_trees", grown)
     model.consolidate()
     before = ["fitted", *["cells"] * anew]
     if held is None:

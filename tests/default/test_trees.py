@@ -13,6 +13,7 @@ from onkel.default import boosting
 from onkel.default.boosting import Binned, boosted, edges_of, judged, loss_of
 from onkel.default.cells import AGREED, DOUBT, LEFT, ROWS, SIZE, share
 from onkel.default.held_out import HeldOut
+from onkel.default.last_trees import beside_of, last_trees
 from onkel.default.learning_leaves import LearningLeaves
 from onkel.default.losses import MORE, SQUARED, TWO
 from onkel.default.tree_loops import slopes
@@ -145,7 +146,7 @@ def test_more_trees_are_best_beside_the_landmarks_than_alone():
     others = f[held] + 0.3 * rng.standard_normal((400, 1))
     best = {}
     for unseen in (True, False):
-        beside = TreePart(1).beside(HeldOut.at_once(held, others, np.full(400, unseen)))
+        beside = beside_of(TreePart(1), HeldOut.at_once(held, others, np.full(400, unseen)))
         assert np.isnan(beside).all() != unseen
         of = Binned.of(X), Y, np.ones(2000), SQUARED, 200, 0.2
         _, losses = judged(*of, np.random.default_rng(1).spawn(2), held, 200, beside)
@@ -170,7 +171,7 @@ def part_of(loss, held=None):
     Y = 2.0 * Y - 1.0 if loss == TWO else Y
     held = np.arange(300, 400) if held is None else held
     nothing = HeldOut.at_once(held, np.tile(Y.mean(axis=0), (len(held), 1)))
-    part = TreePart.grown(X, Y, weight, nothing, 200, np.random.default_rng(0), 1.0)
+    part = last_trees(X, Y, weight, nothing, 200, np.random.default_rng(0), 1.0)
     assert part is not None
     return X, Y, weight, part
 
@@ -186,8 +187,8 @@ def test_predictions_are_those_of_the_trees_that_were_grown(loss, monkeypatch):
     def few(rows, Y, weight, loss, n_trees, *more):
         return judged(rows, Y, weight, loss, min(n_trees, 90), *more)
 
-    monkeypatch.setattr("onkel.default.tree_part.boosted", kept)
-    monkeypatch.setattr("onkel.default.tree_part.judged", few)
+    monkeypatch.setattr("onkel.default.last_trees.boosted", kept)
+    monkeypatch.setattr("onkel.default.last_trees.judged", few)
     X, Y, _, part = part_of(loss)
     bins = Binned.of(X).bins
     F = np.mean([trees.sums(bins, len(trees.values)) for trees in grown], axis=0)
@@ -206,7 +207,7 @@ def test_the_share_is_that_of_least_squares_on_rows_held_out(n_folds):
     held, folds = np.arange(250, 400), np.arange(150) % n_folds
     known, most = 0.7 * Y[held] + 0.1, 4 * 3600 // 64
     of_rows = HeldOut(held, known, folds, np.ones(150, bool))
-    part = TreePart.grown(X, Y, weight, of_rows, 60, np.random.default_rng(0), 1.0)
+    part = last_trees(X, Y, weight, of_rows, 60, np.random.default_rng(0), 1.0)
     T = (Y - np.average(Y[:, 0], weights=weight)) / np.std(Y)
     rng, rows, runs = np.random.default_rng(0), Binned.of(X), []
     both = rng.spawn(2)
@@ -230,7 +231,7 @@ def test_the_share_is_that_of_least_squares_on_rows_held_out(n_folds):
     assert share(part.sums) == pytest.approx(a, rel=1e-6)
     # predictions that are right leave no place for trees
     right = HeldOut(held, Y[held], folds, np.ones(150, bool))
-    assert TreePart.grown(X, Y, weight, right, 60, rng, 1.0) is None
+    assert last_trees(X, Y, weight, right, 60, rng, 1.0) is None
 
 
 @pytest.mark.parametrize("n_outputs", [1, 3])
@@ -264,7 +265,7 @@ def test_the_share_of_classes_follows_that_of_least_squares(a):
 def test_too_few_landmarks_have_no_trees():
     X, Y, weight = made(SQUARED)
     held = HeldOut.at_once(np.arange(100), np.zeros((100, 1)))
-    assert TreePart.grown(X, Y, weight, held, 15, np.random.default_rng(0), 1.0) is None
+    assert last_trees(X, Y, weight, held, 15, np.random.default_rng(0), 1.0) is None
 
 
 @pytest.mark.parametrize("block", [1, 7, 300])
@@ -424,13 +425,13 @@ def test_a_classifier_with_trees_meets_a_class(n_classes):
 def test_few_rows_have_trees_by_predictions_in_folds(monkeypatch):
     held = []
 
-    def kept(cls, X, Y, weight, of, *more):
+    def kept(X, Y, weight, of, *more):
         held.append(of)
 
     X, y = steps(600)
     learner = OnlineKernelRegressor(n_components=60, memory=False, restart=False)
     learner.partial_fit(X, y)
-    monkeypatch.setattr(TreePart, "grown", classmethod(kept))
+    monkeypatch.setattr("onkel.default.with_search.last_trees", kept)
     learner.consolidate()
     ((rows, predictions, folds, unseen),) = held
     assert unseen.all()

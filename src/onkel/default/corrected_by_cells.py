@@ -17,7 +17,7 @@ Where there are more columns than landmarks, or where it predicts the first rows
 linear function of all columns is learned, too, and has a share in the sum
 (:mod:`onkel.default.linear_part`). Then come trees: those that the first
 rows grow (:mod:`onkel.default.early_trees`), then those of the last fit
-(:mod:`onkel.default.tree_part`). Last come a linear model that follows the stream and the mean of
+(:mod:`onkel.default.last_trees`). Last come a linear model that follows the stream and the mean of
 what it has been, where they are clearly right (:mod:`onkel.default.linear_follower`).
 """
 
@@ -37,10 +37,9 @@ from onkel.default.cells import PairCells, learn_in_stages
 from onkel.default.cells_anew import CellsAnew
 from onkel.default.column_choice import ColumnChoice
 from onkel.default.early_trees import GROWTHS, FirstRows, Growth, n_early_trees
-from onkel.default.held_out import HeldOut
 from onkel.default.linear_follower import LinearFollower
 from onkel.default.linear_part import LinearPart
-from onkel.default.tree_part import FEWEST_ROWS, TreePart
+from onkel.default.tree_part import TreePart
 from onkel.errors import MergeError
 from onkel.explicit.features_ahead import Span
 from onkel.explicit.model import ExplicitModel
@@ -48,21 +47,20 @@ from onkel.fields import Fields, require
 from onkel.losses import Loss
 from onkel.maps.base import FeatureMap
 from onkel.maps.landmarks.fitted import Units
+from onkel.maps.landmarks.learned import LearnedLandmarks
 from onkel.merging import require_same
 from onkel.numerics.arrays import as_dense, end_of_counted, targets_of
-from onkel.numerics.notices import working
 from onkel.numerics.threads import one_blas_thread
 from onkel.rules.base import Rule
 from onkel.rules.second_order import ExactScalars
 from onkel.state import Part
 
-# Rows that choose them anew in the last fit.
-_BINNED_ROWS = 4096
 # Cells hold up to so many times B² numbers (B landmarks): as many as least squares' two matrices.
 _CELLS = 2
 # Forgetting factors of the stages; that of f multiplies them. The last is for late columns.
 _STAGE_FORGETTING = (1.0, 0.9998, 0.998, 1.0)
-_LATE = 3
+#: the stage of late columns
+LATE = 3
 # Rows that judge a linear part beside a new f: the last ones.
 _JUDGING = 1024
 
@@ -102,6 +100,8 @@ class CorrectedModel(ExplicitModel):
         ),
         "growth": Part(lambda of: Growth(of.n_growths), anew=True, optional=True),
     }
+
+    map: LearnedLandmarks
 
     #: how many times the first rows grow trees, at most
     n_growths: ClassVar[int] = len(GROWTHS)
@@ -146,7 +146,7 @@ class CorrectedModel(ExplicitModel):
         P, added = self._learn_part(X[:end], y[:end], weight[:end])
         first = self._first_kept()
         if first is not None:
-            n_trees = n_early_trees(self._n_landmarks, self.n_outputs)
+            n_trees = n_early_trees(self.map.n_components, self.n_outputs)
             more = n_trees, self.n_outputs, self.seed, self._forgetting[0]
             self.trees = self.growth.grown(first, self.trees, *more)
         if end == len(y):
@@ -157,7 +157,7 @@ class CorrectedModel(ExplicitModel):
     def _first_rows(self) -> FirstRows | None:
         """The rows that trees grow from; None where none grow."""
         fitted_last = self.trees is not None and self.trees.leaves is None
-        none = fitted_last or not n_early_trees(self._n_landmarks, self.n_outputs)
+        none = fitted_last or not n_early_trees(self.map.n_components, self.n_outputs)
         return None if none else self._first_kept()
 
     def _first_kept(self) -> FirstRows | None:
@@ -283,7 +283,7 @@ class CorrectedModel(ExplicitModel):
         cells = self._begun_cells(X, Y, self._forgetting[at])
         cells.learn(X, R, weight)
         self.stages[at:] = [cells]
-        if at == 0 and self.linear is None and X.shape[1] <= self._n_landmarks:
+        if at == 0 and self.linear is None and X.shape[1] <= self.map.n_components:
             self.linear = LinearPart.won_by(X, Y, R, weight, self._forgetting[0])
         if self.choice.complete:
             self._end_choice()
@@ -291,7 +291,7 @@ class CorrectedModel(ExplicitModel):
     @property
     def _chosen_stage(self) -> int:
         """The stage that columns are chosen for: s₀ until the later stages begin."""
-        return 0 if len(self.stages) < _LATE else _LATE
+        return 0 if len(self.stages) < LATE else LATE
 
     def _begun_choice(self) -> ColumnChoice | None:
         return ColumnChoice.begun(self.map.n_features_in_, self.map.dtype_, self.n_outputs)
@@ -302,18 +302,25 @@ class CorrectedModel(ExplicitModel):
         X, y, R, weight = self.choice.rows()
         self.choice = None
         if self._chosen_stage == 0:
-            of = X, targets_of(y, self.n_outputs), R, weight, self._n_landmarks, self._forgetting[0]
+            of = (
+                X,
+                targets_of(y, self.n_outputs),
+                R,
+                weight,
+                self.map.n_components,
+                self._forgetting[0],
+            )
             self.linear = self.linear or LinearPart.of_many(*of)
             if self.follows:
                 self.follower = LinearFollower.of_first_rows(*of) or self.follower
-            few, later = self.stages[0].bins.alone(), self._forgetting[1:_LATE]
+            few, later = self.stages[0].bins.alone(), self._forgetting[1:LATE]
             self.stages += [PairCells(few, self.n_outputs, forgetting) for forgetting in later]
 
     # ---- cells after a fit ---------------------------------------------------------------------
 
     def corrections_anew(self) -> CellsAnew | None:
         """Cells s₀ that learn what f leaves, once their columns are chosen."""
-        if len(self.stages) < _LATE or not len(self.stages[0].bins.pairs):
+        if len(self.stages) < LATE or not len(self.stages[0].bins.pairs):
             return None
         assert self.training is not None
         self.cells_anew = CellsAnew(self.stages[0], self.training)
@@ -333,35 +340,8 @@ class CorrectedModel(ExplicitModel):
         if self.linear is not None and self.linear.won and self.warmup is not None:
             X, y, weight = (of[-_JUDGING:] for of in self.warmup.rows())
             Y = targets_of(y, self.n_outputs)
-            R = self.residuals_left_out(X, Y - super().scores(X), weight)
+            R = self.residuals_left_out(X, Y, weight)
             self.linear.judge_anew(X, Y, Y - R, weight)
-
-    # ---- the last fit --------------------------------------------------------------------------
-
-    def consolidate(self) -> None:
-        super().consolidate()
-        if self.warmup is None:
-            return
-        searched = self.map.searches_last(self.warmup.count)  # type: ignore[attr-defined]
-        X, y, weight = self.warmup.rows()
-        Y, n_landmarks = targets_of(y, self.n_outputs), self._n_landmarks
-        rng = np.random.default_rng([self.seed, len(X), 2])
-        if searched and self._chosen_stage == _LATE:
-            self._begin_cells_anew(X, Y, weight)
-        self._judge_linear()
-        if searched:
-            held = HeldOut.at_once(*self.map.predict_held_out(X, Y, weight))  # type: ignore[attr-defined]
-        elif self.map.search_steps and len(X) >= FEWEST_ROWS:  # type: ignore[attr-defined]
-            Z = np.asarray(self.map.features(X), np.float64)
-            held = HeldOut.by_least_squares(Z, Y, weight, self.penalty, rng)
-        else:
-            return
-        if self.linear is not None and self.linear.won:
-            held.predictions[:] += self.linear.correction(X[held.rows], held.predictions)
-        self._begin_anew()
-        with working(f"growing trees on all {len(X):,} rows kept"):
-            self.trees = TreePart.grown(X, Y, weight, held, n_landmarks, rng, self._forgetting[0])
-        self.undo_log.forget()
 
     def _begin_anew(self) -> None:
         """What the last fit replaces begins anew."""
@@ -369,32 +349,11 @@ class CorrectedModel(ExplicitModel):
         if self.follower is not None:
             self.follower.begin_share()
 
-    def _begin_cells_anew(self, X: np.ndarray, Y: np.ndarray, weight: np.ndarray) -> None:
-        """Let cells learn what the last fit left of all rows X (n, d), in a random order.
-
-        So their share is that of rows of any time. Each row is left out of the fit that predicts
-        it. The stages that forget have followed the residuals of the former fit.
-        """
-        rng, n = np.random.default_rng([self.seed, len(X), 3]), len(X)
-        some = rng.choice(n, min(n, _BINNED_ROWS), replace=False)
-        cells = self._begun_cells(X[some], Y[some], self._forgetting[0])
-        order = rng.permutation(n)
-        R = self.residuals_left_out(X, Y - super().scores(X), weight)
-        cells.learn(X[order], R[order], weight[order])
-        # cells of columns that came late are among the new ones
-        self.stages = [cells, *self.stages[1:_LATE]]
-        for stage in self.stages[1:]:
-            stage.withdraw()
-
     def _begun_cells(self, X: np.ndarray, Y: np.ndarray, forgetting: float) -> PairCells:
         """Cells that have learned nothing, in bins that rows X with targets Y choose."""
         K = self.n_outputs
-        most = _CELLS * self._n_landmarks**2 // (K + 1)
+        most = _CELLS * self.map.n_components**2 // (K + 1)
         return PairCells(PairBins.of(X, Y, most), K, forgetting)
-
-    @property
-    def _n_landmarks(self) -> int:
-        return self.map.n_components  # type: ignore[attr-defined,no-any-return]
 
     @property
     def _forgetting(self) -> list[float]:
@@ -504,8 +463,8 @@ class CorrectedModel(ExplicitModel):
         require(fits, "follower/middle: has more columns than rows have")
 
 
-class WithoutEarlyTrees(CorrectedModel):
-    """A :class:`CorrectedModel` for what another one leaves, which has trees of the same rows.
+class SecondModel(CorrectedModel):
+    """A :class:`CorrectedModel` for what another one leaves, which grows trees and follows.
 
     Its cells hardly matter, so they go on as they are after a fit.
     """

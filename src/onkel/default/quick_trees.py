@@ -1,6 +1,6 @@
 """Trees for ``speed="fast"``, which take a few seconds.
 
-They are those of :mod:`onkel.default.tree_part`, with these differences:
+They are those of :mod:`onkel.default.last_trees`, with these differences:
 
 - There are at most 300 trees in all, as many as are best alone. Those that were grown without the
   rows held out are kept. Only where they are few more are grown, from all rows, and averaged with

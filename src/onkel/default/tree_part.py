@@ -1,44 +1,30 @@
-"""Boosted trees beside the landmarks, most of them grown by the last fit, from all rows.
+"""Boosted trees beside the landmarks.
 
 Landmarks see what is smooth in all columns together; trees see thresholds of few columns. Their
-errors differ, so both together predict better than either. Trees t learn the targets from the rows
-kept (:mod:`onkel.default.boosting`). A prediction p becomes
+errors differ, so both together predict better than either. Trees t learn the targets
+(:mod:`onkel.default.boosting`). A prediction p becomes
 
     p + a (t(x) - p),   a in [0, 1] the least-squares share of t - p in y - p.
 
-At first a comes from rows that neither the landmarks nor the trees were fitted to: those that the
-last search held out and no other has seen, or, where there was no search, all rows in folds. How
-many trees there are, all rows held out say. Of numbers they are as many as are best beside the
-landmarks: more than are best alone, because a mix varies less with the rows. The less rows tell,
-the nearer a is to what it is on most data. Of numbers it is the share of least squares. Of classes
-that would be too much for the largest score, as the chances of trees are far from each other: a is
-where fewest mistakes are made, and near-ties are half mistakes. The trees are then grown once more
-from all rows: the fewer they are, the more times, and averaged.
-
-Trees stay as they are while the model goes on learning, but for those that are grown early
-(:mod:`onkel.default.learning_leaves`). The share follows the rows that come, less its standard
+Trees of the last fit (:mod:`onkel.default.last_trees`) stay as they are while the model goes on
+learning. Rows held out say how large a is at first. The less they tell, the nearer a is to what it
+is on most data. Of numbers it is the share of least squares. Of classes that would be too much for
+the largest score, as the chances of trees are far from each other: a is where fewest mistakes are
+made, and near-ties are half mistakes. Then the share follows the rows that come, less its standard
 error, and remembers some thousands of them; of classes as the same part of the share of least
-squares.
+squares. Trees that are grown early (:mod:`onkel.default.early_trees`) go on learning, and their
+share comes from the rows that come alone.
 """
 
 from __future__ import annotations
 
-from typing import ClassVar, Self
+from typing import ClassVar
 
 import numpy as np
 from scipy.special import expit, softmax
 
 from onkel.annotations import Matrix
-from onkel.default.boosting import (
-    AT_ONCE,
-    DEPTH,
-    FEWEST_TREES,
-    Binned,
-    Trees,
-    boosted,
-    judged,
-    rate_of,
-)
+from onkel.default.boosting import DEPTH, Trees
 from onkel.default.cells import (
     AGREED,
     LEFT,
@@ -64,14 +50,8 @@ from onkel.numerics.arrays import as_dense
 from onkel.numerics.jit import jit
 from onkel.state import Part, Stateful
 
-#: fewer rows grow no trees
+#: fewer rows grow no trees in the last fit
 FEWEST_ROWS = 256
-# Trees at most; their leaves hold up to so many times B² numbers (B landmarks).
-_MOST_TREES, _NUMBERS = 1000, 4
-# So many growths are judged together; they end where so many trees have not made their mean better.
-_JUDGED, _PATIENCE = 2, 100
-# Trees are grown so many times at most, and averaged, while they are no more than so many together.
-_MOST_TIMES, _MOST_AVERAGED = 4, 2000
 # The share before any row is known: its mean, and its variance among data sets. Of classes so many
 # mistakes, times the square of the distance, speak for the mean.
 _USUAL, _SHARES, _PULL = 0.4, 0.05, 40.0
@@ -121,46 +101,6 @@ class TreePart(Stateful):
         self.forgetting: float = forgetting
         self._kept = (forgetting * (1.0 - 1.0 / np.array([_REMEMBERED, _RECENT]))) ** PERIOD
 
-    @classmethod
-    def grown(
-        cls,
-        X: np.ndarray,
-        Y: np.ndarray,
-        weight: np.ndarray,
-        held: HeldOut,
-        n_landmarks: int,
-        rng: np.random.Generator,
-        forgetting: float,
-    ) -> Self | None:
-        """Trees for rows X (n, d) and targets Y (n, K); None where they would not help."""
-        K, weight = Y.shape[1], weight / weight.mean()
-        fitting = _NUMBERS * n_landmarks**2 // (K << DEPTH)
-        most = min(fitting, _MOST_TREES)
-        if most < FEWEST_TREES:
-            return None
-        part, rows = cls(K, forgetting), Binned.of(X)
-        T = part.begin(Y, weight)
-        rate = rate_of(most)
-        of = rows, T, weight, part.loss
-        places, beside = held.parts(), part.beside(held)
-        more = most, rate, rng.spawn(_JUDGED)
-        runs = [judged(*of, *more, held.rows[some], _PATIENCE, beside[some]) for some in places]
-        checks = min(len(losses) for _, losses in runs)
-        n_trees = AT_ONCE * int(np.argmin(sum(losses[:checks] for _, losses in runs)))
-        F = np.empty((len(held.rows), K))
-        for (growths, _), some in zip(runs, places, strict=True):
-            bins = rows.bins[:, held.rows[some]]
-            F[some] = sum(trees.sums(bins, n_trees) for trees in growths) / len(growths)
-        part.judge(F, Y, weight, held)
-        if not n_trees or part.share == 0.0:
-            return None
-        # from more rows, more trees
-        n_trees = min(int(n_trees * len(Y) / (len(Y) - len(places[0]))), most)
-        times = min(max(min(fitting, _MOST_AVERAGED) // n_trees, 1), _MOST_TIMES)
-        grown = [boosted(*of, n_trees, rate, rng) for _ in range(times)]
-        part.take([(trees, rows.edges_at(trees)) for trees in grown])
-        return part
-
     def begin(self, Y: np.ndarray, weight: np.ndarray) -> np.ndarray:
         """Choose the loss, and the units of values; returns the targets of the trees."""
         self.loss = loss_for(Y)
@@ -174,14 +114,6 @@ class TreePart(Stateful):
         if self.loss == SQUARED:
             return (Y - self.middle) / self.scale
         return (Y + 1.0) / 2.0 if self.loss == TWO else Y
-
-    def beside(self, held: HeldOut) -> np.ndarray:
-        """The predictions (n_held, K) of rows held out, in the units of F, for numbers.
-
-        Of classes, and where rows were not held out of all fits, they are NaN.
-        """
-        known = held.unseen & (self.loss == SQUARED)
-        return np.where(known[:, None], (held.predictions - self.middle) / self.scale, np.nan)
 
     def judge(self, F: np.ndarray, Y: np.ndarray, weight: np.ndarray, held: HeldOut) -> None:
         """Choose the share of trees whose sums are F (n_held, K) for the rows held out."""

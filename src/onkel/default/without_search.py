@@ -20,7 +20,6 @@ from onkel.default.held_out import HeldOut
 from onkel.default.quick_trees import quick_trees
 from onkel.default.row_sample import RowSample
 from onkel.default.tree_part import FEWEST_ROWS, TreePart
-from onkel.explicit.model import ExplicitModel
 from onkel.fields import Fields
 from onkel.numerics.arrays import targets_of
 from onkel.numerics.notices import working
@@ -48,7 +47,7 @@ class ModelWithoutSearch(CorrectedModel):
         self.sample: RowSample | None = self._new_sample()
 
     def _new_sample(self) -> RowSample:
-        return RowSample(_KEPT_BYTES * self._n_landmarks**2, self.map.n_features_in_)
+        return RowSample(_KEPT_BYTES * self.map.n_components**2, self.map.n_features_in_)
 
     def _learn_part(
         self, X: Matrix, y: np.ndarray, weight: np.ndarray
@@ -81,11 +80,11 @@ class ModelWithoutSearch(CorrectedModel):
         Y, rng = targets_of(y, self.n_outputs), np.random.default_rng([self.seed, len(X), 2])
         held = np.sort(rng.choice(len(X), int(_HELD_OUT * len(X)), replace=False))
         rows = X, Y, weight, HeldOut.at_once(held, self._scores_left_out(X, Y, weight, held))
-        matter = self.map.columns_that_matter()  # type: ignore[attr-defined]
+        matter = self.map.columns_that_matter()
         self._begin_anew()
         with working(f"growing trees on {len(X):,} rows kept"):
             self.trees: TreePart | None = quick_trees(
-                *rows, matter, self._n_landmarks, rng, self._forgetting[0]
+                *rows, matter, self.map.n_components, rng, self._forgetting[0]
             )
         self.undo_log.forget()
 
@@ -97,7 +96,7 @@ class ModelWithoutSearch(CorrectedModel):
         Cells fit single rows so closely that those which have learned them would leave trees no
         share. So new ones, in the same bins, learn the other rows.
         """
-        R = self.residuals_left_out(X, Y - ExplicitModel.scores(self, X), weight)
+        R = self.residuals_left_out(X, Y, weight)
         others = np.delete(np.arange(len(X)), held)
         stages = [PairCells(of.bins, self.n_outputs, of.forgetting) for of in self.stages]
         learn_in_stages(stages, X[others], R[others], weight[others])

@@ -424,14 +424,15 @@ class ExplicitModel(Model):
             out[a:b] = self.weights.matrix.variance(self.training.features(X[a:b]))
         return out
 
-    def residuals_left_out(self, X: np.ndarray, R: np.ndarray, weight: np.ndarray) -> np.ndarray:
-        """R (n, K), what f leaves of learned rows X, were each predicted by all other rows.
+    def residuals_left_out(self, X: np.ndarray, Y: np.ndarray, weight: np.ndarray) -> np.ndarray:
+        """What f leaves of targets Y (n, K) of learned rows X, each predicted by all other rows.
 
-        By least squares that is R/(1 - h), with h = w zᵀ P z for a row of weight w.
+        By least squares that is (Y - f)/(1 - h), with h = w zᵀ P z for a row of weight w.
         """
         assert self.training is not None
         own = self.training.own_shares(X, weight)
-        return R / (1.0 - np.minimum(own, MOST_OWN))[:, None]
+        left = Y - ExplicitModel.scores(self, X)
+        return left / (1.0 - np.minimum(own, MOST_OWN))[:, None]
 
     # ---- learning ------------------------------------------------------------------------------
 

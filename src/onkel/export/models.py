@@ -12,11 +12,12 @@ from scipy.linalg import solve_triangular
 from onkel.default.bins import PairBins
 from onkel.default.cells import PairCells, share
 from onkel.default.challenger import RestartingModel
-from onkel.default.corrected_by_cells import CorrectedModel, WithoutEarlyTrees
+from onkel.default.corrected_by_cells import CorrectedModel, SecondModel
 from onkel.default.linear_follower import LinearFollower
 from onkel.default.linear_part import LinearPart
 from onkel.default.losses import SQUARED, TWO
 from onkel.default.tree_part import TreePart
+from onkel.default.with_search import ModelWithSearch
 from onkel.default.without_search import ModelWithoutSearch
 from onkel.explicit.changing_maps import Growing
 from onkel.explicit.model import ExplicitModel
@@ -151,9 +152,9 @@ MODELS = Builders(
     "(model, X)",
     {
         ExplicitModel: _explicit,
-        CorrectedModel: _corrected,
-        WithoutEarlyTrees: _corrected,
+        ModelWithSearch: _corrected,
         ModelWithoutSearch: _corrected,
+        SecondModel: _corrected,
         RestartingModel: lambda model, X: scores(model.current, X),
         RemovalModel: _support,
         ExchangeModel: _support,

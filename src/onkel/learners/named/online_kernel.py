@@ -6,8 +6,9 @@ from typing import Any
 
 from onkel.annotations import MatrixLike, Seed
 from onkel.default.challenger import RestartingModel
-from onkel.default.corrected_by_cells import CorrectedModel, WithoutEarlyTrees
+from onkel.default.corrected_by_cells import CorrectedModel, SecondModel
 from onkel.default.remembering import Remembering
+from onkel.default.with_search import ModelWithSearch
 from onkel.default.without_search import ModelWithoutSearch
 from onkel.explicit.model import ExplicitModel
 from onkel.learners.classification import OnlineClassifier
@@ -165,7 +166,7 @@ class _OnlineKernel(OverMap):
             raise ValueError(
                 "average=True cannot be used here: the weights are the solution of all rows so far"
             )
-        with_cells = with_cells or (ModelWithoutSearch if self.speed == "fast" else CorrectedModel)
+        with_cells = with_cells or (ModelWithoutSearch if self.speed == "fast" else ModelWithSearch)
         corrected = self.pairs and isinstance(rule, LeastSquares)
         representation = with_cells if corrected else ExplicitModel
         parts = feature_map or self._new_map(d), rule, loss, epsilon, n_outputs
@@ -197,7 +198,7 @@ class _OnlineKernel(OverMap):
         if feature_map.search_steps:
             # which is little to choose by, and searches find widths, too
             feature_map.spare_work()
-        return self._make_model(d, rule, Loss.SQUARED, 0.0, 1, WithoutEarlyTrees, feature_map)
+        return self._make_model(d, rule, Loss.SQUARED, 0.0, 1, SecondModel, feature_map)
 
 
 @learner("n_components=50", score="0.97")
@@ -222,7 +223,7 @@ class OnlineKernelClassifier(_OnlineKernel, OnlineClassifier):
     (:mod:`onkel.default.linear_part`). From the 4 608th row on there are trees beside the
     landmarks, whose leaves go on learning
     (:mod:`onkel.default.early_trees`). ``fit`` and :meth:`consolidate` grow others from all rows
-    kept, where they help (:mod:`onkel.default.tree_part`).
+    kept, where they help (:mod:`onkel.default.last_trees`).
 
     Use it first. If it is too slow, ``speed="fast"`` leaves out the search, and fewer landmarks
     (``n_components``) make the rest cheaper; :class:`FOGDClassifier` learns many times more rows
