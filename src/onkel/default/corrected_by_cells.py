@@ -138,21 +138,28 @@ class CorrectedModel(ExplicitModel):
 
         The second part is that of early trees, and of what follows the stream.
         """
-        goes_on = self.growth.goes_on
-        left = self.growth.rows_left(self._first_rows()) if goes_on else math.inf
+        P, added = self._learn_some(X, y, weight)
+        n = len(P)
+        if n == len(y):
+            return P, added
+        rest = self.learn_apart(X[n:], y[n:], weight[n:])
+        return np.concatenate([P, rest[0]]), np.concatenate([added, rest[1]])
+
+    def _learn_some(
+        self, X: Matrix, y: np.ndarray, weight: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """As :meth:`learn_apart`, of as many rows as until trees may grow; then these grow."""
+        left = self.growth.rows_left(self._first_rows()) if self.growth.goes_on else math.inf
         if left == math.inf:
             return self._learn_part(X, y, weight)
         end = end_of_counted(weight, 0, int(left))
-        P, added = self._learn_part(X[:end], y[:end], weight[:end])
+        found = self._learn_part(X[:end], y[:end], weight[:end])
         first = self._first_kept()
         if first is not None:
             n_trees = n_early_trees(self.map.n_components, self.n_outputs)
             more = n_trees, self.n_outputs, self.seed, self._forgetting[0]
             self.trees = self.growth.grown(first, self.trees, *more)
-        if end == len(y):
-            return P, added
-        rest = self.learn_apart(X[end:], y[end:], weight[end:])
-        return np.concatenate([P, rest[0]]), np.concatenate([added, rest[1]])
+        return found
 
     def _first_rows(self) -> FirstRows | None:
         """The rows that trees grow from; None where none grow."""
@@ -171,22 +178,19 @@ class CorrectedModel(ExplicitModel):
         self, X: Matrix, y: np.ndarray, weight: np.ndarray
     ) -> tuple[Any, np.ndarray, np.ndarray]:
         """As :meth:`ExplicitModel.learn_ahead`: of as many rows as until other parts may begin."""
-        left = self.growth.rows_left(self._first_rows()) if self.growth.goes_on else math.inf
-        if self.choice is not None:
-            left = min(left, self.choice.left)
-        end = len(y) if left == math.inf else end_of_counted(weight, 0, int(left))
+        end = len(y) if self.choice is None else end_of_counted(weight, 0, self.choice.left)
         parts = copy.deepcopy((self.trees, self.follower))
-        return parts, *self.learn_apart(X[:end], y[:end], weight[:end])
+        return parts, *self._learn_some(X[:end], y[:end], weight[:end])
 
     def go_back(
         self, parts: Any, X: Matrix, y: np.ndarray, weight: np.ndarray, P: np.ndarray
     ) -> None:
         self.trees, self.follower = parts
+        # P is with the rest, which does not go on
+        self.stages, self.linear = [], None
         if self.trees is not None and self.trees.leaves is None:
-            # those of the last fit do not go on, and P is with them
             self.trees = None
-        Y, added = targets_of(y, self.n_outputs), np.zeros(P.shape)
-        self._learn_rest(as_dense(X), Y, weight, P.copy(), added)
+        self._correct(X, targets_of(y, self.n_outputs), weight, P.copy(), np.zeros(P.shape))
 
     def succeed(self, before: Self) -> None:
         """As :meth:`ExplicitModel.succeed`; its trees go on until others are grown.
@@ -258,12 +262,6 @@ class CorrectedModel(ExplicitModel):
         X = as_dense(X)
         if self.linear is not None:
             P += self.linear.learn(X, Y, P, weight)
-        self._learn_rest(X, Y, weight, P, added)
-
-    def _learn_rest(
-        self, X: np.ndarray, Y: np.ndarray, weight: np.ndarray, P: np.ndarray, added: np.ndarray
-    ) -> None:
-        """The rest of :meth:`_correct`: trees, and what follows the stream."""
         if self.trees is not None:
             to = P if self.trees.leaves is None else added
             to += self.trees.learn(X, Y, P, weight)

@@ -457,7 +457,8 @@ class ExplicitModel(Model):
     ) -> None:
         """Let what goes on in another model know no more than rows X; ``parts``: before them.
 
-        P (n, K) are the predictions of these rows without it.
+        P (n, K) are the predictions of these rows without it. Of this model only what goes on is
+        used then, by :meth:`succeed`.
         """
 
     def succeed(self, before: Self) -> None:
