@@ -69,9 +69,10 @@ def _about(text: str) -> list[str]:
     """What a verb does, and its examples as code."""
     lines = []
     for paragraph in re.split(r"\n\s*\n", text):
-        said = _cell(paragraph)
+        said = " ".join(paragraph.split())
         example = said.removeprefix("Example: ")
-        lines.append(f"{said}\n" if example == said else f"```console\n$ {example}\n```\n")
+        code = f"```console\n$ {example}\n```\n"
+        lines.append(f"{_cell(said)}\n" if example == said else code)
     return lines
 
 

@@ -107,6 +107,16 @@ def test_a_block_of_code_says_its_language(page):
     assert not re.search(r"^ {4}(onkel|python -m|pip) ", plain, re.MULTILINE)
 
 
+def test_code_shows_no_backslash_before_a_bar():
+    """In the code of a table Markdown keeps it, in a block of code everything does."""
+    pytest.importorskip("mkdocs")
+    from website import command_line
+
+    for text in [command_line.page(), *(page.read_text("utf8") for page in PAGES)]:
+        blocks_and_spans = re.findall(r"^```.*?^```$|`[^`\n]+`", text, re.MULTILINE | re.DOTALL)
+        assert not [code for code in blocks_and_spans if r"\|" in code]
+
+
 def test_the_api_lists_all_that_is_public():
     pytest.importorskip("mkdocs")
     import onkel
