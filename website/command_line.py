@@ -59,7 +59,7 @@ def _verb(command: Any, name: str) -> list[str]:
             called = f"`{option.metavar or option.name.upper()}`"
         else:
             called = ", ".join(f"`{text}`" for text in (*option.opts, *option.secondary_opts))
-        default = option.default
+        default = option.show_default if isinstance(option.show_default, str) else option.default
         shown = "" if default in (None, (), [], "") or callable(default) else f"`{default}`"
         lines.append(f"| {called} | {shown} | {_cell(option.help or '')} |")
     return [*lines, ""]

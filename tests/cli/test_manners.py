@@ -313,6 +313,13 @@ def test_help_names_what_can_be_typed():
             assert option in {*known, "--help"}, (words, option)
 
 
+def test_help_names_the_learner_that_is_taken():
+    wanted = {"learn": "okl", "live": "okl", "serve": "okl", "tune": "fogd", "compare": "okl,krls"}
+    said = {verb: text for words, _, text in _helps(get_command(app)) for verb in words[-1:]}
+    for verb, name in wanted.items():
+        assert re.search(rf"--algorithms?\b[^-]*-a [^[]*\[default: \(?{name}", said[verb]), verb
+
+
 @pytest.mark.parametrize("width", [40, 50, 60, 76])
 def test_help_cuts_no_word_in_a_narrow_terminal(width):
     for command, words in _paths(get_command(app)):

@@ -75,7 +75,7 @@ def test_a_model_whose_rows_wait_goes_on_bit_for_bit_and_says_what_they_take(tmp
         one.partial_fit(X, X["c0"])
     assert again.to_bytes() == model.to_bytes()
     shown = CliRunner().invoke(app, ["info", str(path)])
-    assert "1,500 are kept for fits up to row 131,072" in " ".join(shown.stdout.split())
+    assert "1,500, for fits up to row 131,072" in " ".join(shown.stdout.split())
     as_json = CliRunner().invoke(app, ["info", str(path), "--json"])
     assert json.loads(as_json.stdout)["waiting_rows"] == kept
 
@@ -92,7 +92,7 @@ def test_onkel_learn_says_how_large_its_file_is(tmp_path):
     output = " ".join(CliRunner().invoke(app, command).stdout.split())
     size = bytes_text(saved.stat().st_size)
     assert f"{saved.name}, {size}" in output.replace("- ", "-")
-    assert "waiting rows 1,500 are kept for fits up to row" in output
+    assert "kept rows 1,500, for fits up to row" in output
     model = onkel.load(saved)
     assert saved.stat().st_size < model.nbytes - 0.3 * waiting_rows(model)["bytes"]
 

@@ -28,7 +28,7 @@ def demo(
         "demo-output"
     ),
     rows: Annotated[int, typer.Option(min=1, help="Rows of the generated stream.")] = 1_000_000,
-    passes: Annotated[int, typer.Option(min=1, help="Shuffled passes over the digits.")] = 5,
+    passes: Annotated[int, typer.Option(min=1, help="Shuffled passes over the digits.")] = 1,
     seed: Annotated[int, typer.Option(min=0, help="Seed of everything.")] = 0,
 ) -> None:
     """Learn handwritten digits and a generated stream, and compare."""

@@ -98,7 +98,7 @@ def _lines(found: dict[str, Any]) -> list[tuple[str, str]]:
             lines.append((name, f"after row {rows}"))
     lines.append(("model size", bytes_text(found["model_bytes"])))
     if found["waiting_rows"]:
-        lines.append(("waiting rows", waiting_text(found["waiting_rows"])))
+        lines.append(("kept rows", waiting_text(found["waiting_rows"])))
     lines.append(("parameters", ", ".join(f"{k}={v}" for k, v in found["parameters"].items())))
     if found["left_out"]:
         lines.append(("left out", listed(found["left_out"])))

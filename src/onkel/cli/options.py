@@ -108,10 +108,14 @@ Task = Annotated[
         metavar="TASK",
     ),
 ]
-Algorithm = Annotated[
-    str | None,
-    of_model("See 'onkel algorithms'.", "--algorithm", "-a", metavar="NAME", autocompletion=names),
-]
+algorithm: Callable[..., Any] = partial(
+    of_model,
+    "The learner: a name that 'onkel algorithms' lists.",
+    *("--algorithm", "-a"),
+    metavar="NAME",
+    autocompletion=names,
+)
+Algorithm = Annotated[str | None, algorithm(show_default="okl")]
 Features = Annotated[
     int | None,
     of_model(

@@ -55,7 +55,7 @@ def show_run(result: PrequentialResult, *, as_json: bool, extra: dict[str, Any])
     rows.append(("in all", in_all))
     rows.append(("model size", bytes_text(final.model_bytes)))
     if extra.get("waiting_rows"):
-        rows.append(("waiting rows", waiting_text(extra["waiting_rows"])))
+        rows.append(("kept rows", waiting_text(extra["waiting_rows"])))
     rows += [(name, _file_text(path)) for name, path in extra.items() if isinstance(path, Path)]
     stdout().print(facts_table(rows, result.part))
 
@@ -67,11 +67,8 @@ def _file_text(path: Path) -> str:
 
 def waiting_text(waiting: dict[str, int]) -> str:
     """What `waiting_rows` found, in words."""
-    rows = waiting["rows"]
-    return (
-        f"{rows:,} {'is' if rows == 1 else 'are'} kept for fits up to row {waiting['until']:,}: "
-        f"{bytes_text(waiting['bytes'])} of the model, which it then no longer holds"
-    )
+    size = bytes_text(waiting["bytes"])
+    return f"{waiting['rows']:,}, for fits up to row {waiting['until']:,}: {size} of the model"
 
 
 def facts_table(rows: list[tuple[str, str]], part: PrequentialResult | None = None) -> Table:

@@ -30,7 +30,7 @@ Grids = Annotated[
 class TuneOptions(Learning):
     """What ``onkel tune`` is given."""
 
-    algorithm: options.Algorithm = "fogd"
+    algorithm: Annotated[str, options.algorithm()] = "fogd"
     grids: Grids = None
     share: Share = 0.1
     memory: options.Memory = 1000

@@ -13,7 +13,7 @@ import typer
 from onkel.algorithms import LINEAR
 from onkel.annotations import Matrix
 from onkel.cli.arguments import choose_task, parse_settings
-from onkel.cli.compare.options import CompareOptions
+from onkel.cli.compare.options import DEFAULT_LEARNERS, CompareOptions
 from onkel.cli.console import complain, note, print_json, stderr, stdout
 from onkel.cli.outputs import check_outputs, check_report, settings_to_show
 from onkel.cli.signals import Interrupted, Interrupts
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from onkel.streams import Block
 
 _SHUFFLE_BUFFER = 100_000
-DEFAULT_LEARNERS = "okl,krls,fogd,nogd,rrf,pa"
 
 
 class CompareJob:

@@ -10,6 +10,8 @@ from onkel.cli import options
 from onkel.cli.arguments import Learning
 from onkel.cli.options import of_model, of_output, of_run
 
+DEFAULT_LEARNERS = "okl,krls,fogd,nogd,rrf,pa"
+
 Learners = Annotated[
     list[str] | None,
     of_model(
@@ -18,6 +20,7 @@ Learners = Annotated[
         "--algorithms",
         "-a",
         metavar="NAMES",
+        show_default=DEFAULT_LEARNERS,
     ),
 ]
 Rivals = Annotated[
