@@ -3,24 +3,23 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
 
 from onkel import persistence
 from onkel.annotations import Row
-from onkel.columns.failures import count, shorten
+from onkel.columns.failures import count
 from onkel.errors import DataError
 from onkel.fields import Fields, State, Whole
 from onkel.learners.checking import by_group
 from onkel.model.transaction import copied_whole, locked, state_whole
-from onkel.numerics.arrays import as_dense, as_values
 from onkel.numerics.signals import signals_wait
 from onkel.persistence.contents import Model
 from onkel.pipeline.forecasts import judging_forecasts, way_now
+from onkel.pipeline.given_row import copied, with_gaps, without_new_columns
 from onkel.pipeline.label_queue import LabelQueue, Waiting
-from onkel.pipeline.rows import NamedRow, extra_columns
 from onkel.pipeline.statistics import is_fitted
 from onkel.pipeline.stream_model import StreamModel
 from onkel.state import Made, Stateful
@@ -182,7 +181,9 @@ class LateLabels(Stateful):
                 raise DataError(f"id {id!r}: comes twice among these rows")
             seen.add(id)
         model, ahead = self.model, self.waiting.ahead(None)
-        predicted = model.predict_next([_known(x, model) for x in rows], ahead).tolist()
+        predicted = model.predict_next(
+            [without_new_columns(x, model) for x in rows], ahead
+        ).tolist()
         way = way_now(model)
         with signals_wait:
             for id, x, own in zip(ids, rows, predicted, strict=True):
@@ -225,7 +226,7 @@ class LateLabels(Stateful):
         """What the model's method says of a row (1, ...); None before the first learned row."""
         model, learner, more = self.model, self.model, {}
         if isinstance(model, StreamModel):
-            x, learner = _known(x, model), model.estimator
+            x, learner = without_new_columns(x, model), model.estimator
         else:
             more = by_group(model, None if group is None else [group])
         if not is_fitted(learner):
@@ -259,7 +260,7 @@ class LateLabels(Stateful):
         with signals_wait:
             with judging_forecasts(model, [row]):
                 model.partial_fit(
-                    _complete(row.x, model),
+                    with_gaps(row.x, model),
                     [y],
                     **by_group(model, None if row.group is None else [row.group]),
                 )
@@ -288,8 +289,8 @@ class LateLabels(Stateful):
         with signals_wait:
             try:
                 with judging_forecasts(self.model, waiting):
-                    complete = [_complete(row.x, self.model) for row in waiting]
-                    self.model.partial_fit(complete, list(y))
+                    given = [with_gaps(row.x, self.model) for row in waiting]
+                    self.model.partial_fit(given, list(y))
             finally:
                 for id in ids[: self.model.n_rows - before]:
                     self.waiting.pop(id)
@@ -332,78 +333,10 @@ class LateLabels(Stateful):
 
     def _row(self, x: Any, group: Hashable) -> tuple[Any, Any]:
         """A copy of a row, and its group."""
-        x = _copied(x, self.model)
+        x = copied(x, self.model)
         if group is None and isinstance(x, dict):
             group = x.get(self.model.settings.get("group"))
         return x, group
 
     def __repr__(self) -> str:
         return f"<LateLabels: {count(self.n_waiting, 'row')} waiting; {self.model!r}>"
-
-
-def _known(x: Any, model: StreamModel) -> Any:
-    """A row without the columns that the model never had, if it does not leave them out itself."""
-    if model.keys.extra != "error":
-        return x
-    encoder = model.encoder
-    if encoder is None or encoder.n_vector is not None:
-        return x
-    new = extra_columns(x, encoder, model.settings) if isinstance(x, dict) else []
-    return {name: value for name, value in x.items() if name not in new} if new else x
-
-
-def _complete(x: object, model: Any) -> Any:
-    """A row that waited, with gaps for the columns that came after it."""
-    encoder = model.encoder if isinstance(model, StreamModel) else None
-    if encoder is None or not isinstance(x, dict):
-        return x
-    return {column.name: None for column in encoder.columns if column.name not in x} | x
-
-
-def _copied(x: object, model: Any) -> Any:
-    """A row as a dict, or as an array (1, d) where the model's columns have no names.
-
-    Raises
-    ------
-    DataError
-        ``x`` is not one row.
-    """
-    takes_names = isinstance(model, StreamModel)
-    if takes_names and type(x) is dict:
-        return x.copy()
-    if takes_names and isinstance(x, Mapping | NamedRow):
-        return dict(x.items())
-    found = _records(x) if takes_names and hasattr(x, "columns") else [_vector(x)]
-    if len(found) != 1 or found[0] is None:
-        what = "a dict or an array (d,)" if takes_names else "an array (d,)"
-        raise DataError(f"one row is expected, {what}; got {shorten(x)}")
-    return _by_position(found[0], model) if takes_names else found[0]
-
-
-def _records(x: Any) -> list[Row]:
-    """The rows of a frame or table: of polars, Arrow or pandas."""
-    for name in ("to_dicts", "to_pylist"):
-        if hasattr(x, name):
-            return list(getattr(x, name)())
-    return list(x.to_dict("records"))
-
-
-def _vector(x: object) -> np.ndarray | None:
-    """A copy (1, d) of a row; None if ``x`` is not one row."""
-    try:
-        row = np.array(as_dense(x) if hasattr(x, "toarray") else as_values(x))
-    except ValueError:  # values of several shapes
-        return None
-    single = row.ndim == 1 or (row.ndim == 2 and len(row) == 1)
-    return row.reshape(1, -1) if single else None
-
-
-def _by_position(row: Any, model: StreamModel) -> Any:
-    """An array as a dict, where the model knows the names of its columns."""
-    encoder = model.encoder
-    if isinstance(row, dict) or encoder is None or encoder.n_vector is not None:
-        return row
-    names, values = [column.name for column in encoder.columns], row[0].tolist()
-    if len(names) != len(values):
-        raise DataError(f"{len(values)} values where the model has {len(names)} columns: {names}")
-    return dict(zip(names, values, strict=True))
