@@ -19,13 +19,11 @@ from onkel.fields import Array, Fields, State, Whole, require
 from onkel.merging import require_same
 from onkel.numerics.arrays import with_zero_columns
 from onkel.numerics.random import splitmix64
+from onkel.pipeline.places import Codes, Places, all_of, codes_of, codes_of_row
 from onkel.state import Part, Stateful
 
 # Kept rows get the target means of the other folds. Folds are drawn by the rows' numbers.
 _FOLDS = 10
-
-#: the encoded columns that hold codes, each with how many, from it on, belong together
-Codes = dict[int, int]
 
 
 class Segment(NamedTuple):
@@ -35,49 +33,6 @@ class Segment(NamedTuple):
     X: Matrix
     y: np.ndarray
     late: int
-
-
-class Places:
-    """Where each of the learner's columns comes from, looked up once for many rows.
-
-    ``key``: the encoded columns d, how many columns are late, the statistics of a code J, and the
-    columns with codes, with how many follow each other.
-    """
-
-    open: list[int]
-
-    def __init__(self, key: tuple[int, int, int, Codes], n_first: int, late: Matrix) -> None:
-        self.key = key
-        d, _, n_means, codes = key
-        held, coded = set(late), _all_of(codes)
-        source = [*((j, 0) for j in range(n_first)), *late]
-        #: (column, code's column, statistic) of the columns that hold statistics
-        self.of_means: list[tuple[int, int, int]] = [
-            (at, j, k) for at, (j, k) in enumerate(source) if j in codes
-        ]
-        self.at_means: np.ndarray = np.array([at for at, _, _ in self.of_means], dtype=np.intp)
-        self._from = np.array([j if j < d else 0 for j, _ in source], dtype=np.intp)
-        self._lacking = np.array([at for at, (j, _) in enumerate(source) if j >= d], dtype=np.intp)
-        #: encoded columns, and statistics of codes, that have no place before their first value
-        self.open = [j for j in range(n_first, d) if j not in coded and (j, 0) not in held]
-        self._open = np.array(self.open, dtype=np.intp)
-        self.open_means: list[tuple[int, int]] = [
-            (j, k)
-            for j in codes
-            for k in range(n_means)
-            if (k or j >= n_first) and (j, k) not in held
-        ]
-
-    def copied(self, X: np.ndarray) -> np.ndarray:
-        """The columns of X (n, d) in their places; statistics are to be put in theirs."""
-        out = X.take(self._from, axis=1)
-        if len(self._lacking):
-            out[:, self._lacking] = 0.0
-        return out
-
-    def any_begins(self, X: np.ndarray) -> bool:
-        """Whether a column without a place has a value in the row X (1, d)."""
-        return bool(self.open) and bool(X.take(self._open).any())
 
 
 class Inputs(Stateful):
@@ -149,9 +104,10 @@ class Inputs(Stateful):
         codes = self._codes(X)
         if not codes and not self.late and X.shape[1] == self.n_first:
             return X
+        places = self._places(X.shape[1], codes)
         if len(X) == 1:
-            return self._placed_row(X, self.means.row_now(_codes_of_row(X, codes)), codes)
-        return self._placed(X, self.means.now(_codes_of(X, codes)) if codes else {}, codes)
+            return places.placed_row(X, self.means.row_now(codes_of_row(X, codes)))
+        return places.placed(X, self.means.now(codes_of(X, codes)) if codes else {})
 
     def as_tables(self) -> tuple[list[tuple[int, int]], dict[int, np.ndarray]]:
         """The mapping of :meth:`now`, as tables.
@@ -179,11 +135,11 @@ class Inputs(Stateful):
             row = self._learn_row(X, y[0], codes)
             self._keep(X, y)
             return [Segment(0, row, y, len(self.late))]
-        means = self.means.learn(_codes_of(X, codes), y)
+        means = self.means.learn(codes_of(X, codes), y)
         self._keep(X, y)
         held = len(self.late)
-        rows = self._find_places(X, means, _all_of(codes))
-        out = self._placed(X, means, codes)
+        rows = self._find_places(X, means, all_of(codes))
+        out = self._places(X.shape[1], codes).placed(X, means)
         starts = sorted({0, *rows})
         ends = [*starts[1:], len(X)]
         widths = [held + sum(row <= start for row in rows) for start in starts]
@@ -200,7 +156,7 @@ class Inputs(Stateful):
 
     def _learn_row(self, X: np.ndarray, label: object, codes: Codes) -> np.ndarray:
         """As :meth:`learn`, of one row X (1, d)."""
-        means = self.means.learn_row(_codes_of_row(X, codes), label)
+        means = self.means.learn_row(codes_of_row(X, codes), label)
         if not self.fixed:
             places = self._places(X.shape[1], codes)
             begin = [(j, 0) for j in places.open if X[0, j] != 0.0] if places.any_begins(X) else []
@@ -208,7 +164,7 @@ class Inputs(Stateful):
                 (j, k) for j, k in places.open_means if k < len(means[j]) and means[j][k] != 0.0
             ]
             self.late += sorted(begin)
-        return self._placed_row(X, means, codes)
+        return self._places(X.shape[1], codes).placed_row(X, means)
 
     def _find_places(
         self, X: np.ndarray, means: dict[int, np.ndarray], coded: set[int]
@@ -230,23 +186,6 @@ class Inputs(Stateful):
         self.late += [(j, k) for _, j, k in new]
         return [row for row, _, _ in new]
 
-    def _placed(self, X: np.ndarray, means: dict[int, np.ndarray], codes: Codes) -> np.ndarray:
-        places = self._places(X.shape[1], codes)
-        out = places.copied(X)
-        with np.errstate(over="ignore"):
-            for at, j, k in places.of_means:
-                out[:, at] = means[j][:, k] if k < means[j].shape[1] else 0.0
-        return out
-
-    def _placed_row(self, X: np.ndarray, means: dict[int, list[float]], codes: Codes) -> np.ndarray:
-        places = self._places(X.shape[1], codes)
-        out = places.copied(X)
-        if places.of_means:
-            found = [means[j][k] if k < len(means[j]) else 0.0 for _, j, k in places.of_means]
-            with np.errstate(over="ignore"):
-                out[0, places.at_means] = found
-        return out
-
     def _places(self, d: int, codes: Codes) -> Places:
         """Where the learner's columns come from, for rows of d encoded columns."""
         key = d, len(self.late), self.means.n_means, codes
@@ -266,7 +205,7 @@ class Inputs(Stateful):
         if not self.encoder.codes:
             self.kept.pass_by(len(X))
             return
-        columns = sorted(_all_of(self.encoder.codes))
+        columns = sorted(all_of(self.encoder.codes))
         lacking = max(columns[-1] + 1 - X.shape[1], 0)
         codes = with_zero_columns(X, lacking)[:, columns]
         self.kept.add(columns, codes, self.means.places(y))
@@ -300,7 +239,7 @@ class Inputs(Stateful):
         if self.n_first is None:
             return None
         kept = None if self.kept is None else self.kept.mark()
-        return len(self.late), self.means.mark(_codes_of(X, self._codes(X))), kept
+        return len(self.late), self.means.mark(codes_of(X, self._codes(X))), kept
 
     def go_back(self, mark: Any) -> None:
         """Forget what was learned since the mark."""
@@ -375,26 +314,6 @@ def _encoding(inputs: Inputs) -> Any:
     state = inputs.encoder.get_state()
     own = {name: value for name, value in state["layout"].items() if name != "gaps"}
     return {**state, "layout": own}
-
-
-def _all_of(codes: Codes) -> set[int]:
-    """All columns that hold codes."""
-    return {j + i for j, m in codes.items() for i in range(m)}
-
-
-def _codes_of(X: np.ndarray, codes: Codes) -> dict[int, np.ndarray]:
-    """The codes (n, m) in rows X (n, d), by the first of their columns."""
-    return {j: X[:, j : j + m] for j, m in codes.items()}
-
-
-def _codes_of_row(X: np.ndarray, codes: Codes) -> dict[int, int | list[int]]:
-    """The codes of one row X (1, d), by the first of their columns: one, or several."""
-    if not codes:
-        return {}
-    found: dict[int, int | list[int]] = {}
-    found |= zip(codes, map(int, X.take(list(codes)).tolist()), strict=True)
-    several = {j: m for j, m in codes.items() if m > 1}
-    return found | {j: [int(c) for c in X[0, j : j + m].tolist()] for j, m in several.items()}
 
 
 def _first_rows(values: np.ndarray) -> list[int]:
