@@ -119,7 +119,7 @@ def take_means_anew(model: Parts) -> None:
 def rows_kept(model: Parts) -> np.ndarray:
     """How many rows ago each row came that the learner may fit to once more: the last one, 1.
 
-    None if the rows that it keeps are scaled: these could not be changed.
+    None of them if the rows that it keeps are scaled: these could not be changed.
     """
     learner, as_is = model.estimator, model.scaler.mode == "none"
     if not (as_is and isinstance(learner, OnlineEstimator)):
