@@ -310,6 +310,7 @@ class CorrectedModel(ExplicitModel):
             )
             self.linear = self.linear or LinearPart.of_many(*of)
             if self.follows:
+                # also in the place of what went on from a model before: rows of now are nearer
                 self.follower = LinearFollower.of_first_rows(*of) or self.follower
             few, later = self.stages[0].bins.alone(), self._forgetting[1:LATE]
             self.stages += [PairCells(few, self.n_outputs, forgetting) for forgetting in later]
