@@ -14,7 +14,8 @@ how many:
 
     W̄ ← W̄ + max(4/(n + 3), 1 - γ) (W - W̄)   after n rows.
 
-A prediction p becomes p + a (ℓ - p), first with the ℓ of W̄, then with that of W. Each a in [0, 1]
+A prediction p becomes p + a (ℓ - p), of classes first with the ℓ of W̄, then with that of W. (Of
+numbers least squares knows all that W̄ could know.) Each a in [0, 1]
 is the smaller of two least-squares shares, over about the last 8 192 rows and the last 256, each
 less a standard error. ℓ must first have been right by four standard errors. Chances of classes are
 nearer to 0 and 1 than p, which alone makes squared errors smaller. So a is also 0 where ℓ has not
@@ -189,7 +190,7 @@ class LinearFollower(Stateful):
         self.W, self.proven = 0.5 * (self.W + other.W), np.maximum(self.proven, other.proven)
         known = LinearFollower(self.units, self.W.shape[2]) if origin is None else origin
         self.rows += other.rows - known.rows
-        since = other.sums[0, 0, ROWS] // PERIOD - known.sums[0, 0, ROWS] // PERIOD
+        since = other.sums[_LAST, 0, ROWS] // PERIOD - known.sums[_LAST, 0, ROWS] // PERIOD
         kept = self._kept**since
         # squares fade twice as fast
         fewer = (of.fewer for of in (self, other, known))
@@ -224,7 +225,7 @@ def follow(Z, Y, P, weight, W, n, loss, rate, most, forgotten, kept, sums, fewer
         for k in range(K):
             y[k] = 0.5 * (Y[t, k] + 1.0) if loss == TWO else Y[t, k]
         p[:] = P[t]
-        for model in range(_MEAN, _LAST + 1):
+        for model in range(_LAST if loss == SQUARED else _MEAN, _LAST + 1):
             _outputs(Z[t], W[model], f)
             slopes_of_row(f, y, 1.0, loss, g, h)
             for k in range(K):
