@@ -380,6 +380,17 @@ def test_next_rows_are_predicted_from_the_last_labels(tmp_path):
     np.testing.assert_allclose(bounds, wanted)
 
 
+def test_the_hint_for_a_model_of_groups_names_what_takes_them(folder, tmp_path):
+    model = tmp_path / "m.onkel"
+    options = ["-t", "gap", "--exclude", "label", "--group", "place", "--set", "speed=fast"]
+    assert run("learn", folder / "rows.csv", *options, "--save", model).exit_code == 0
+    hint = run("predict", model, folder / "new.csv").stderr
+    assert "'onkel live' uses those of each 'place'" in " ".join(hint.split())
+    refused = run("predict", model, folder / "new.csv", "--next")
+    assert refused.exit_code == 2
+    assert "'onkel live' and model.predict_next(rows)" in " ".join(refused.stderr.split())
+
+
 def test_next_says_what_it_cannot_do(folder, tmp_path):
     result = run("predict", folder / "cls.onkel", folder / "new.csv", "--next", "--scores")
     assert result.exit_code == 2

@@ -247,9 +247,11 @@ class PredictJob:
             note(f"no row has the target {model.encoder.target!r}: there is no score"
                  + (", and nothing was learned" if options.learn else ""))  # fmt: skip
         if getattr(model.estimator, "memory_", None) is not None and not options.in_order:
+            group = model.settings.get("group")
+            use = f"'onkel live' uses those of each {group!r}" if group else "--next uses them"
             note(
                 "each row was predicted by itself, without the labels before; where the rows come "
-                "right after those that were learned, --next uses them"
+                f"right after those that were learned, {use}"
             )
         if options.as_json:
             files = {"out": self.out, "report": self.report, "save": options.save}
