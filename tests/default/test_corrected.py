@@ -392,6 +392,7 @@ def test_a_fixed_model_chooses_no_more_columns_and_its_leaves_stay():
         (lambda of: setattr(of, "linear", None), "whether they have a linear part"),
         (lambda of: setattr(of.linear, "scale", 2.0 * of.linear.scale), "the units of the linear"),
         (lambda of: setattr(of, "trees", None), "whether they have trees"),
+        (lambda of: setattr(of, "follower", None), "whether they have a linear follower"),
         (lambda of: setattr(of.trees, "scale", 2.0), "the trees: scale"),
     ],
 )

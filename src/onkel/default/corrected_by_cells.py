@@ -63,6 +63,8 @@ _STAGE_FORGETTING = (1.0, 0.9998, 0.998, 1.0)
 LATE = 3
 # Rows that judge a linear part beside a new f: the last ones.
 _JUDGING = 1024
+# What may be there after the stages, in the order in which it is added, and what errors call it.
+_PARTS = {"linear": "a linear part", "trees": "trees", "follower": "a linear follower"}
 
 
 class CorrectedModel(ExplicitModel):
@@ -376,24 +378,21 @@ class CorrectedModel(ExplicitModel):
             require_same("the bins of the cells", mine, own)
         if self.choice is not None or other.choice is not None:
             raise MergeError("the bins of the cells are still being chosen: call fix_map() first")
-        require_same("whether they have a linear part", bool(self.linear), bool(other.linear))
-        if self.linear is not None and other.linear is not None:
-            self.linear.require_alike(other.linear)
-        if self.follower is not None and other.follower is not None:
-            self.follower.require_alike(other.follower)
-        require_same("whether they have trees", bool(self.trees), bool(other.trees))
-        if self.trees is not None and other.trees is not None:
-            self.trees.require_alike(other.trees)
+        for name, what in _PARTS.items():
+            mine, own = getattr(self, name), getattr(other, name)
+            require_same(f"whether they have {what}", mine is not None, own is not None)
+            if mine is not None:
+                mine.require_alike(own)
 
     def take_in(self, other: Self, origin: Self | None) -> None:
         super().take_in(other, origin)
         known = [None] * len(self.stages) if origin is None else origin.stages
         for stage, own, before in zip(self.stages, other.stages, known, strict=True):
             stage.take_in(own, before)
-        for name in ("linear", "trees", "follower"):
-            mine, own = getattr(self, name), getattr(other, name)
-            if mine is not None and own is not None:
-                mine.take_in(own, None if origin is None else getattr(origin, name))
+        for name in _PARTS:
+            mine = getattr(self, name)
+            if mine is not None:
+                mine.take_in(getattr(other, name), getattr(origin, name, None))
 
     # ---- the rest of a model -------------------------------------------------------------------
 
@@ -406,7 +405,7 @@ class CorrectedModel(ExplicitModel):
     @property
     def _parts(self) -> list[LinearPart | TreePart | LinearFollower]:
         """What is there after the stages, in the order in which it is added."""
-        return [part for part in (self.linear, self.trees, self.follower) if part is not None]
+        return [part for name in _PARTS if (part := getattr(self, name)) is not None]
 
     def scores(self, X: Matrix) -> np.ndarray:
         """f(x) + Σ a s(x) of each row, (n, K) in float64."""
@@ -456,10 +455,10 @@ class CorrectedModel(ExplicitModel):
         for i, stage in enumerate(self.stages):
             known = bool((stage.bins.columns < d).all())
             require(known, f"stage_{i}/bins/columns: names a column that rows do not have")
-        fits = self.linear is None or len(self.linear.middle) <= d
-        require(fits, "linear/middle: has more columns than rows have")
-        fits = self.follower is None or len(self.follower.middle) <= d
-        require(fits, "follower/middle: has more columns than rows have")
+        for name in ("linear", "follower"):
+            part = getattr(self, name)
+            fits = part is None or len(part.middle) <= d
+            require(fits, f"{name}/middle: has more columns than rows have")
 
 
 class SecondModel(CorrectedModel):
