@@ -18,27 +18,14 @@ from onkel.persistence.atomic import write_whole
 from onkel.pipeline import LateLabels, StreamModel
 from onkel.pipeline.label_queue import LabelQueue, Waiting
 from onkel.pipeline.rows import excluded
-from onkel.serve import notation
 from onkel.serve.ids import IdsField, KnownIds
 from onkel.serve.notation import ExactText
-from onkel.serve.runs import (
-    ERRORS,
-    bounds,
-    by_class,
-    is_among,
-    is_no_label,
-    labels_of_blocks,
-    take_all,
-)
+from onkel.serve.one_event import DroppedError, taken
+from onkel.serve.runs import take_all
 from onkel.serve.score import LiveScore
 from onkel.state import Made, Part, Stateful
 
 COUNTS = ("rows", "labels", "refused", "unknown", "doubled", "late", "repeated")
-_UNUSED = {
-    "unknown": "no row with this id waits",
-    "doubled": "the row was learned already",
-    "late": "the row was forgotten",
-}
 
 
 class Aside(NamedTuple):
@@ -46,18 +33,6 @@ class Aside(NamedTuple):
 
     row: Waiting
     known: tuple[int, object] | None
-
-
-class _DroppedError(DataError):
-    """A row has a gap, and the model drops such rows."""
-
-    def __init__(self, column: str | int | None = None, value: object = None) -> None:
-        super().__init__(
-            "a row with a gap is dropped, as the model was made with missing='skip'; give it a "
-            "value, or make a model that fills gaps (--missing auto)",
-            column=column,
-            value=value,
-        )
 
 
 class LiveModel(Stateful):
@@ -170,7 +145,7 @@ class LiveModel(Stateful):
             raise ValueError(f"level={level}: must be between 0 and 1, say 0.9")
         self.level: float = level if model.task == "regression" else 0.0
         self.ids: KnownIds = KnownIds(once, remember)
-        self._acknowledge = acknowledge
+        self.acknowledge: bool = acknowledge
         self.number = 0
         self.position: object = None
         #: columns that a service let through and the model may not know yet: the rows of each
@@ -192,28 +167,7 @@ class LiveModel(Stateful):
         """
         # an event is taken, and all that is known of it noted, or nothing of that
         with signals_wait:
-            return self._taken(event)
-
-    def _taken(self, event: Mapping[str, object] | str) -> dict[str, object] | None:
-        if isinstance(event, str):
-            return self.refuse(None, event)
-        x = {str(name): value for name, value in event.items()}
-        id = x.pop(self.id, None)
-        if x and x.keys() <= self.label_names():
-            return self._label(id, next(iter(x.values())))
-        y = x.pop(self.target, None)
-        try:
-            if self.ids.was_answered(id):
-                answer = self.ids.answer(id, event)
-                self.counts["repeated"] += 1
-                return answer
-            answer = self._row(id, x, y)
-        except ERRORS as error:
-            answer = self.refusal(id, error)
-            self.refuse(id, str(answer["error"]))
-            return answer
-        self.ids.note([event], [answer])
-        return answer
+            return taken(self, event)
 
     def take_all(
         self, events: Sequence[Mapping[str, object] | str]
@@ -226,7 +180,7 @@ class LiveModel(Stateful):
 
     def learned_labels(self, ids: list[Hashable]) -> list[dict[str, object] | None]:
         """The answers to labels that were learned."""
-        return [{"id": id, "learned": True} if self._acknowledge else None for id in ids]
+        return [{"id": id, "learned": True} if self.acknowledge else None for id in ids]
 
     @property
     def tells_more(self) -> bool:
@@ -260,10 +214,10 @@ class LiveModel(Stateful):
         value = getattr(error, "value", None)
         is_gap = isinstance(error, DataError) and isinstance(value, float) and math.isnan(value)
         if is_gap and self.model.settings.get("missing") == "skip":
-            error = _DroppedError(error.column, value)  # type: ignore[attr-defined]
+            error = DroppedError(error.column, value)  # type: ignore[attr-defined]
         answer: dict[str, object] = {"id": id, "error": str(error)}
         column = getattr(error, "column", None)
-        if self._acknowledge and column is not None:
+        if self.acknowledge and column is not None:
             answer |= {"column": column, "value": shorten(getattr(error, "value", None))}
         return answer
 
@@ -349,7 +303,7 @@ class LiveModel(Stateful):
 
     def arguments(self) -> dict[str, Any]:
         """The arguments, but for the model, with which it was made."""
-        return self.options | {"say": self.say, "acknowledge": self._acknowledge}
+        return self.options | {"say": self.say, "acknowledge": self.acknowledge}
 
     def become(self, other: LiveModel) -> None:
         """Be another one, which is used no more; who says what and what is offered stay."""
@@ -367,126 +321,6 @@ class LiveModel(Stateful):
         vars(self.ids).update(values.pop("ids"))
         self.saved_options = values.pop("options")
         super().set_fields(values)
-
-    def _row(self, id: Hashable, x: Row, y: object) -> dict[str, object]:
-        late, model = self.late, self.model
-        _require_id(id)
-        x = self.columns(x)
-        before = model.n_rows
-        more: dict[str, object] = {}
-        # the probabilities behind the prediction, where learning the row tells them
-        both = y is not None and self.has_proba and is_among(y, labels_of_blocks(self))
-        if self.has_proba and not both and (shares := late.predict_proba(x)) is not None:
-            more |= by_class(self, shares[None])[0]
-        if self.level and (ends := late.predict_interval(x, self.level)) is not None:
-            more["interval"] = bounds(ends)
-        if id in late:
-            raise DataError("a row with this id waits for its label already")
-        refused = None
-        if y is not None:
-            try:
-                predicted = self._learn(
-                    id,
-                    y,
-                    (self.score.n_labels, more.get("interval")),
-                    lambda y: self._learn_row(x, y, more if both else None),
-                )
-            except _DroppedError:
-                raise  # no label would help
-            except ERRORS as error:
-                refused = error
-                if both and (shares := late.predict_proba(x)) is not None:
-                    more |= by_class(self, shares[None])[0]
-        if y is None or refused is not None:
-            # without an id no label can come
-            predicted = late.predict(id, x, keep=False) if id is None else self._keep(id, x, more)
-        if refused is not None:
-            # only now: a row that cannot be predicted is refused as a whole
-            self._refuse_label(id, y, refused)
-            if self._acknowledge:
-                more["label_error"] = str(refused)
-        self.counts["rows"] += 1
-        return {"id": id, "prediction": predicted if before else None, **more, "model_rows": before}
-
-    def _learn_row(self, x: Row, y: object, more: dict[str, object] | None) -> Any:
-        """Learn a row; what was predicted, and in ``more`` how probable each class was.
-
-        None: the row was dropped.
-        """
-        if more is None:
-            predicted = self.model.predict_then_learn(x, [y])
-        else:
-            predicted, shares = self.model.predict_proba_then_learn(x, [y])
-            if len(shares):
-                more |= by_class(self, shares)[0]
-        return predicted[0].item() if len(predicted) else None
-
-    def _label(self, id: Hashable, y: object) -> dict[str, object] | None:
-        """Learn a row's label, or say why not; the answer, if labels are answered."""
-        hashable = id is not None and isinstance(id, str | int | float)
-        if hashable and id in self.late:
-            known = self.ids.of_waiting(id)
-            try:
-                self._learn(id, y, known, lambda y: self.late.learn(id, y))
-            except ERRORS as error:
-                if isinstance(error, _DroppedError):
-                    self.ids.end([id], learned=False)
-                self._refuse_label(id, y, error)
-                why, kind = str(error), "refused"
-            else:
-                return self.learned_labels([id])[0]
-        else:
-            learned = self.ids.past.get(id) if hashable else None
-            kind = {None: "unknown", True: "doubled", False: "late"}[learned]
-            why = _UNUSED[kind]
-            self.counts[kind] += 1
-            self.say(f"{kind} label {shorten(y)} of id {shorten(id, 200)}: {why}")
-            if learned:
-                return self.learned_labels([id])[0]
-        if not self._acknowledge:
-            return None
-        return {"id": id, "learned": False, "error": why, "reason": kind}
-
-    def _keep(self, id: Hashable, x: Row, more: dict[str, object]) -> Any:
-        """Predict a row and let it wait; if too many do, the oldest are forgotten."""
-        late = self.late
-        # more than one after a start with room for fewer
-        oldest = late.waiting.first_ids(late.n_waiting + 1 - late.most)
-        predicted = late.predict(id, x)
-        self.ids.end(oldest, learned=False)
-        for own in oldest:
-            self.say(f"id {own!r}: forgotten, as {self.options['most']:,} younger rows wait")
-        self.ids.waiting[id] = self.score.n_labels, more.get("interval")
-        return predicted
-
-    def _learn(
-        self, id: Hashable, y: object, known: tuple[int, object], learn: Callable[[object], object]
-    ) -> Any:
-        """Learn a label, or the number that it says; returns what was predicted."""
-        model = self.model
-        before = model.n_rows
-        if is_no_label(y):
-            raise DataError(f"{shorten(y)} is no label")
-        if model.task == "regression" and isinstance(y, str):
-            number = notation.number_in(y)
-            if number is None:
-                raise DataError(f"{shorten(y)} is not a number; every target must be one")
-            y = number
-        predicted = learn(y)
-        if model.n_rows == before:
-            raise _DroppedError()
-        if before == 0 and model.encoder is not None:
-            model.encoder.target = self.target
-        self.counts["labels"] += 1
-        self.score.add(y, predicted, *known)
-        if id is not None:
-            self.ids.end([id], learned=True)
-        return predicted
-
-    def _refuse_label(self, id: Hashable, y: object, error: Exception) -> None:
-        self.counts["refused"] += 1
-        waits = "; the row waits for another" if id is not None and id in self.late else ""
-        self.say(f"refused: label {shorten(y)} of id {id!r}: {error}{waits}")
 
     def columns(self, x: Row) -> dict[str, object]:
         """The columns that are learned; one that the row lacks is a gap."""
@@ -512,8 +346,3 @@ class LiveModel(Stateful):
         encoder = self.model.encoder
         is_column = encoder is not None and any(own.name == "y" for own in encoder.columns)
         return {self.target} if is_column else {self.target, "y"}
-
-
-def _require_id(id: Hashable) -> None:
-    if id is not None and (not isinstance(id, str | int | float) or id != id):
-        raise DataError(f"{shorten(id)} is no id: it must be text or a number")

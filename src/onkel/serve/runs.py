@@ -45,6 +45,9 @@ class Live(Protocol):
     ids: KnownIds
     level: float
     score: LiveScore
+    options: dict[str, Any]
+    say: Callable[[str], object]
+    acknowledge: bool
 
     @property
     def model(self) -> StreamModel: ...
@@ -56,6 +59,7 @@ class Live(Protocol):
     def label_names(self) -> set[str]: ...
     def learned_labels(self, ids: list[Hashable]) -> list[dict[str, object] | None]: ...
     def refusal(self, id: Hashable, error: Exception) -> dict[str, object]: ...
+    def refuse(self, id: Hashable, why: str) -> dict[str, object]: ...
 
 
 def take_all(live: Live, events: Sequence[Event | str]) -> Iterator[dict[str, object] | None]:
