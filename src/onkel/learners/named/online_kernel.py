@@ -203,7 +203,7 @@ class _OnlineKernel(OverMap):
 
 @learner("n_components=50", score="0.97")
 class OnlineKernelClassifier(_OnlineKernel, OnlineClassifier):
-    """The default classifier: nothing to tune, more accurate than any tuned first-order learner.
+    """The default classifier, with nothing to tune: least squares over learned landmarks.
 
     f = c + Σ_j α_j κ(s_j, ·) with κ(x, s_j) = 1/(1 + ‖w_j ∘ (x - s_j)‖²). After every row, (c, α)
     is the exact least squares solution of all rows so far on their labels (±1, or indicators of the
@@ -220,10 +220,11 @@ class OnlineKernelClassifier(_OnlineKernel, OnlineClassifier):
     Further cells remember the last 5 000 and the last 500 rows, and follow slow changes
     (:mod:`onkel.default.corrected_by_cells`). Where there are more columns than landmarks, or where
     it predicts the first rows better, a linear function of all columns has a share, too
-    (:mod:`onkel.default.linear_part`). From the 4 608th row on there are trees beside the
-    landmarks, whose leaves go on learning
-    (:mod:`onkel.default.early_trees`). ``fit`` and :meth:`consolidate` grow others from all rows
-    kept, where they help (:mod:`onkel.default.last_trees`).
+    (:mod:`onkel.default.linear_part`). A linear model of the last rows follows a rule that keeps
+    turning (:mod:`onkel.default.linear_follower`). From the 4 608th row on there are trees beside
+    the landmarks, whose leaves go on learning (:mod:`onkel.default.early_trees`). ``fit`` and
+    :meth:`consolidate` grow others from all rows kept, where they help
+    (:mod:`onkel.default.last_trees`).
 
     Use it first. If it is too slow, ``speed="fast"`` leaves out the search, and fewer landmarks
     (``n_components``) make the rest cheaper; :class:`FOGDClassifier` learns many times more rows
