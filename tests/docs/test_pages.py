@@ -166,6 +166,18 @@ def test_every_example_is_in_the_gallery():
     assert len(listed) >= 15
 
 
+@pytest.mark.parametrize("page", PAGES, ids=name)
+def test_the_files_that_a_page_names_are_there(page):
+    """Paths begin in the repository or in the package, bare names in the folder named before."""
+    for line in page.read_text("utf8").splitlines():
+        folders = [ROOT, ROOT / "src" / "onkel"]
+        for path in re.findall(r"`([\w/-]+\.py)`", line):
+            found = [folder / path for folder in folders if (folder / path).is_file()]
+            if "/" in path or page.name == "where.md":
+                assert found, f"{name(page)}: {path}"
+                folders.append(found[0].parent)
+
+
 def test_the_readme_is_short():
     assert len((ROOT / "README.md").read_text("utf8").splitlines()) <= 120
 
