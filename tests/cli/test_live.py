@@ -33,8 +33,9 @@ from onkel.cli.live.options import LiveOptions
 from onkel.cli.live.pipe import Pipe
 from onkel.cli.signals import Interrupts
 from onkel.errors import JournalError
+from onkel.persistence import untouched
 from onkel.persistence.atomic import write_whole
-from onkel.serve import LiveModel, background
+from onkel.serve import LiveModel
 from onkel.serve.background import BackgroundSave
 from onkel.serve.durable import DurableModel
 from onkel.serve.journal import Journal
@@ -312,7 +313,7 @@ def test_rows_are_answered_while_a_save_is_written(tmp_path, capsys, monkeypatch
             raise OSError("the disk is full")
         write_whole(path, content)
 
-    monkeypatch.setattr(background, "write_whole", slow)
+    monkeypatch.setattr(untouched, "write_whole", slow)
     source, write = os.pipe()
     read, out = os.pipe()
     live = LiveModel(onkel.StreamModel(onkel.make("pa", task="regression")), say=pytest.fail)

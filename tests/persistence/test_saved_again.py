@@ -13,6 +13,8 @@ import pytest
 from onkel import ALGORITHMS, StreamModel, load, make
 from onkel.errors import ModelFileError
 from onkel.learners import FOGDClassifier
+from onkel.persistence import atomic
+from onkel.persistence.untouched import Untouched
 
 CASES = [(name, task) for name, row in ALGORITHMS.items() for task in row.tasks]
 
@@ -152,3 +154,21 @@ def test_rows_wider_than_the_models_are_refused():
     state["sample"] |= {"X": np.zeros((2, 4), np.float32), "at": np.arange(2)}
     with pytest.raises(ModelFileError, match="4 columns, and rows have 3"):
         StreamModel.from_state(state)
+
+
+def test_a_file_whose_folder_could_not_be_flushed_is_not_that_of_another(tmp_path, monkeypatch):
+    path = tmp_path / "m.onkel"
+    file = Untouched(path)
+    with monkeypatch.context() as patch:
+        patch.setattr(atomic, "sync_folder", _fails)
+        with pytest.raises(OSError, match="no room"):
+            file.write(b"first")
+    assert file.write(b"second") == path
+    assert path.read_bytes() == b"second"
+    path.write_bytes(b"theirs")
+    assert file.write(b"third") == tmp_path / "m.2.onkel"
+    assert path.read_bytes() == b"theirs"
+
+
+def _fails(folder):
+    raise OSError(28, "no room")

@@ -17,7 +17,9 @@ from tests.serve.stream import LEARNERS, cuts, opened, play
 
 import onkel
 from onkel.errors import JournalError, ModelFileError
-from onkel.serve import LiveModel, durable, ids
+from onkel.persistence import untouched
+from onkel.serve import LiveModel, ids
+from onkel.serve.durable import DurableModel
 from onkel.serve.journal import Journal
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="a journal needs the locks of POSIX")
@@ -150,7 +152,7 @@ def test_a_file_that_cannot_be_written_keeps_the_journal(tmp_path, monkeypatch):
         raise ModelFileError("no room")
 
     with monkeypatch.context() as patch:
-        patch.setattr(durable, "write_whole", fails)
+        patch.setattr(untouched, "write_whole", fails)
         for _ in range(2):
             with pytest.raises(ModelFileError):
                 model.snapshot()
@@ -256,11 +258,11 @@ def test_a_journal_with_a_row_that_is_dropped_is_taken_again(tmp_path):
 
     rows = [{"id": k, "a": 1.0, "b": b, "y": 3.0} for k, b in enumerate([2.0, None, 5.0])]
     path, folder = tmp_path / "m.onkel", tmp_path / "journal"
-    model = durable.DurableModel.open(path, Journal(folder), begun)
+    model = DurableModel.open(path, Journal(folder), begun)
     answers = model.take(rows)
     assert ["error" in answer for answer in answers] == [False, True, False]
     model.journal.close()
-    again = durable.DurableModel.open(path, Journal(folder), begun)
+    again = DurableModel.open(path, Journal(folder), begun)
     assert [found for _, _, found in again.recover()] == [answers]
     assert again.live.model.n_rows == 2
     again.journal.close()

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from itertools import count
 from pathlib import Path
+
+from onkel.persistence.atomic import write_whole
 
 
 class Untouched:
@@ -26,6 +29,21 @@ class Untouched:
             self._path = next(name for name in names if not name.exists())
             self._found = None
         return self._path
+
+    def write(self, content: bytes) -> Path:
+        """Write the file, or a new one beside it; which it is."""
+        path = self.path()
+        assert path is not None
+        try:
+            write_whole(path, content)
+        except OSError:
+            # it may be ours all the same, if only its folder could not be flushed
+            with suppress(OSError):
+                if path.read_bytes() == content:
+                    self.is_written()
+            raise
+        self.is_written()
+        return path
 
     def is_written(self) -> None:
         """Know the file as the run has just written it."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 
-from onkel.persistence.atomic import write_whole
 from onkel.persistence.untouched import Untouched
 
 
@@ -61,9 +60,6 @@ class BackgroundSave:
 
     def _write(self, content: Callable[[], bytes]) -> None:
         try:
-            found, path = content(), self._file.path()
-            assert path is not None
-            write_whole(path, found)
-            self._file.is_written()
+            self._file.write(content())
         except Exception as error:
             self._error = error

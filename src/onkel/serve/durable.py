@@ -12,7 +12,6 @@ from typing import Any, NamedTuple
 
 from onkel.errors import JournalError, MissingModelFileError
 from onkel.numerics.signals import signals_wait
-from onkel.persistence.atomic import write_whole
 from onkel.persistence.untouched import Untouched
 from onkel.serve.journal import Cut, Journal
 from onkel.serve.live import LiveModel
@@ -227,15 +226,11 @@ class DurableModel:
         self._require_whole()
         content = self.live.to_bytes()
         digest = _digest(content)
-        path = self._file.path()
-        assert path is not None
-        if (self.number, digest, path) == (*self._saved, self.path):
+        if (self.number, digest, self._file.path()) == (*self._saved, self.path):
             return
         # a segment says which file it follows; with no cut between two files it follows either
         self.journal.begin_segment(None if self.number == self._saved[0] else digest)
-        write_whole(path, content)
-        self._file.is_written()
-        self.path = path
+        self.path = self._file.write(content)
         self._saved = self.number, digest
         self.journal.forget(self.live.number)
 
