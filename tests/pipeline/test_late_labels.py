@@ -445,3 +445,91 @@ def test_room_for_fewer_rows_is_made_by_the_next_row():
     late.most = 4
     late.predict(10, X[10])
     assert (late.n_waiting, late.n_forgotten, late.oldest) == (4, 7, 7)
+
+
+@pytest.mark.parametrize("together", [1, 24])
+@pytest.mark.parametrize("kind", [OnlineKernelClassifier, StreamModel])
+def test_coverage_of_sets_where_labels_are_late(kind, together, tmp_path):
+    """Classes that stay for a while; judged by sets of later on, fewer than 5 % were inside."""
+    n, delay, rng = 3000, 60, np.random.default_rng(0)
+    y = np.repeat(rng.integers(0, 3, n // 30), 30)
+    learner = OnlineKernelClassifier(n_components=10, speed="fast")
+    late, inside, known = LateLabels(learner if kind is not StreamModel else kind(learner)), [], 0
+    for t in range(n):
+        x = rng.standard_normal(2)
+        x = dict(zip("uv", x.tolist(), strict=True)) if kind is StreamModel else x
+        if t > 500:
+            label = list(late.model.classes_).index("abc"[y[t]])
+            inside.append(late.predict_set(x, 0.9)[label])
+        late.predict(t, x)
+        late.predict(f"{t}, whose label never comes", x)
+        if t % together == 0:
+            ids = range(known, max(t - delay, -1) + 1)
+            if kind is StreamModel:
+                late.learn_all(list(ids), ["abc"[y[k]] for k in ids])
+            for k in ids if kind is not StreamModel else ():
+                late.learn(k, "abc"[y[k]])
+            known = max(t - delay + 1, known)
+        if t == 2000:
+            late.save(tmp_path / "late.onkel")
+            late = load(tmp_path / "late.onkel")
+    assert abs(np.mean(inside) - 0.9) < 0.03
+
+
+def test_sets_and_alarm_learn_what_was_known_when_the_row_came():
+    """But rows that came before a class that is new are judged by the sets of now."""
+    rng = np.random.default_rng(0)
+    late = LateLabels(make("krls", task="classification", feedback=True))
+    labels = [("up", "down")[k] for k in rng.integers(0, 2, 300)]
+    labels[200] = "left"
+    shown, n_judged, n_now = {}, 0, 0
+    for t in range(300):
+        x = rng.standard_normal(2)
+        if t > 60:
+            sets = [late.predict_set(x, level) for level in LEVELS]
+            shown[t] = sets, late.model.feedback_.next.n_rows
+        said = late.predict(t, x)
+        if t > 60:
+            shown[t] += (said,)
+        if (k := t - 20) < 0:
+            continue
+        before = deepcopy(getattr(late.model, "feedback_", None))
+        late.learn(k, labels[k])
+        if k not in shown:
+            continue
+        sets, learned, said = shown[k]
+        found, tracker = late.model.feedback_, before.next
+        code = late.model.classes_.tolist().index(labels[k])
+        if len(sets[0]) != len(late.model.classes_):
+            assert found.next.between_ == tracker.between_
+            n_now += 1
+            continue
+        between = tracker.between_ + (tracker.n_rows - learned - tracker.between_) / 50.0
+        moved = np.array([not own[code] for own in sets]) - (1.0 - np.array(LEVELS))
+        q = tracker.q_ + 0.5 / (1.0 + between / 8.0) * moved
+        np.testing.assert_allclose(found.next.q_, q, atol=1e-12)
+        before.alarm.learn(np.array([float(said != labels[k])]))
+        np.testing.assert_equal(found.alarm.get_state(), before.alarm.get_state())
+        n_judged += 1
+    assert (n_judged, n_now) == (198, 21)
+
+
+def test_rows_with_sets_that_do_not_fit_are_refused():
+    late = LateLabels(make("krls", task="classification", feedback=True))
+    for t in range(30):
+        late.predict(t, [float(t), 1.0])
+        if t >= 5:
+            late.learn(t - 5, "up" if t % 3 else "down")
+    state = late.get_state()
+    again = LateLabels.from_state(state)
+    assert [row.sets for row in again.waiting.rows()] == [row.sets for row in late.waiting.rows()]
+    assert all(len(row.sets.outside) == 2 for row in again.waiting.rows())
+    sets = state["waiting"]["sets"]
+    for name, value in (("outside", sets["outside"] + 9), ("best", sets["best"] + 2),
+                        ("learned", sets["learned"][1:]), ("best", None)):  # fmt: skip
+        bad = state | {"waiting": state["waiting"] | {"sets": sets | {name: value}}}
+        with pytest.raises(ModelFileError):
+            LateLabels.from_state(bad)
+    # a file of before has none
+    del state["waiting"]["sets"]
+    assert {row.sets for row in LateLabels.from_state(state).waiting.rows()} == {None}

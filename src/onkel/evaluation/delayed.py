@@ -13,7 +13,7 @@ from onkel.fields import Fields, Number, Whole, require
 from onkel.learners.checking import by_group
 from onkel.parameters import is_whole
 from onkel.pipeline import StreamModel
-from onkel.pipeline.forecasts import judging_forecasts, way_now
+from onkel.pipeline.forecasts import judging_forecasts, sets_now, way_now
 from onkel.pipeline.label_queue import LabelQueue, Waiting
 from onkel.pipeline.statistics import is_fitted
 from onkel.state import Made, Stateful
@@ -159,8 +159,22 @@ class Delayed(Stateful):
         """A block of one row, as it waits for its label."""
         assert row.y is not None
         time, way = None if row.times is None else row.times[0], way_now(self.model)
+        labels = None if predicted is None else np.array([predicted])
+        sets = sets_now(self.model, labels, lambda: self._probabilities(row))
         predicted = None if way is None or predicted is None else float(predicted)
-        return Waiting(row.X, _group(row), predicted, row.y[0], due, time, row.start, row.late, way)
+        return Waiting(
+            row.X, _group(row), predicted, row.y[0], due, time, row.start, row.late, way,
+            None if sets is None else sets[0],
+        )  # fmt: skip
+
+    def _probabilities(self, row: Block) -> np.ndarray:
+        """Of the classes (1, K) of the next row."""
+        ahead = self.waiting.ahead(_group(row))
+        if isinstance(self.model, StreamModel):
+            return self.model.next_proba(row.X, ahead, row.groups)
+        more = by_group(self.model, row.groups)
+        found: np.ndarray = self.model.predict_proba_next(row.X, ahead, **more)
+        return found
 
     def _array(self, predictions: list[object]) -> np.ndarray:
         return np.array(predictions, dtype=np.float64 if self.task == "regression" else object)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -66,6 +66,17 @@ def check_tracked(level: float) -> None:
         raise ValueError(f"level={level!r}: bounds before learning are those of {LEVELS}")
 
 
+class SetsThen(NamedTuple):
+    """What was known of the classes of a row when it came, before its label."""
+
+    #: rows learned by then
+    learned: int
+    #: code of the class that was predicted
+    best: int
+    #: of each class, in how many of the tracked sets it was not
+    outside: bytes
+
+
 class Feedback(Stateful):
     """Bounds or sets that keep their coverage, and an alarm, over predictions that were made."""
 
@@ -80,8 +91,9 @@ class Feedback(Stateful):
             self.next, self.alone = Intervals(LEVELS), Intervals(LEVELS, local=False)
         self.alarm: Alarm = Alarm()
         #: of the rows to be learned next, where their labels are late: the prediction that was made
-        #: when the row came (NaN: none), and the way of its bounds, side by side
-        self.forecasts: np.ndarray | None = None
+        #: when the row came (NaN: none), and the way of its bounds, side by side; of classes what
+        #: was known of each row (None: nothing)
+        self.forecasts: Any = None
 
     def state_fields(self) -> Fields:
         return {"next": Part(), "alone": Part(), "alarm": Part()}
@@ -132,6 +144,27 @@ class Feedback(Stateful):
             follow = _follow_late if way else _follow_value
             if follow(y, prediction, alone, *way, *numbers, *alarm.watching):
                 alarm.ring(np.array([alarm.n_rows]))
+
+    def learn_late_classes(
+        self, codes: np.ndarray, best: np.ndarray, shares: np.ndarray, alone: np.ndarray, K: int
+    ) -> None:
+        """As `learn_classes`, of labels that come late: the forecasts of then are judged.
+
+        ``codes`` (n,) are the labels that came and ``best`` (n,) those predicted now, of K classes;
+        a class that came since then has changed the codes, and those of now are judged.
+        """
+        taken, self.forecasts = self.forecasts[: len(codes)], self.forecasts[len(codes) :]
+        outside, learned, best = (
+            np.zeros(len(codes), np.int64),
+            np.full(len(codes), -1),
+            best.copy(),
+        )
+        for t, then in enumerate(taken):
+            if then is not None and len(then.outside) == K:
+                outside[t], learned[t], best[t] = then.outside[codes[t]], then.learned, then.best
+        self.alarm.learn((best != codes).astype(np.float64))
+        self.next.learn_late(shares, outside, learned)
+        self.alone.learn_shares(alone)
 
     def learn_classes(
         self, wrong: np.ndarray, shares: np.ndarray | None, alone: np.ndarray | None

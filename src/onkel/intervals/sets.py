@@ -10,8 +10,9 @@ import numpy as np
 
 from onkel.annotations import ArrayLike
 from onkel.errors import DataError
-from onkel.fields import Array, Fields, Flag, Sizes, State, Whole, require
+from onkel.fields import Array, Fields, Flag, Number, Sizes, State, Whole, require
 from onkel.intervals.levels import between, checked_levels, in_order
+from onkel.intervals.tracking import FEW_BETWEEN
 from onkel.numerics.jit import jit_in_order, jit_inline_in_order
 from onkel.state import Stateful
 
@@ -20,11 +21,15 @@ STEP = 0.5
 #: rows that stand alone may come at any time: their q is to be steady. η falls with the root of the
 #: rows, to a fifth
 STEADY_ROWS, LEAST_STEP = 50.0, 0.1
+#: the labels that come between a row and its own are a mean over so many rows
+BETWEEN_ROWS = 50.0
 #: probabilities keep this far from 0 and 1
 _SURE = 1e-6
 # sums of shares may round to just outside of [0, 1]
 _HALF = 0.5 + 1e-9
 LARGEST_SCORE = float(np.log((1.0 - _SURE) / _SURE))
+# late labels move q no farther: beyond the scores it decides nothing
+_FARTHEST = LARGEST_SCORE + STEP
 
 
 @jit_inline_in_order
@@ -57,6 +62,25 @@ def _track(shares, levels, q, out, local, n_rows):
 
 
 @jit_in_order
+def _track_late(shares, outside, learned, levels, q, n_rows, between):
+    """q follows labels whose sets were made after ``learned`` (n,) rows; the new ``between``.
+
+    ``outside`` (n,): how many of the sets, from the lowest level on, had not the label.
+    """
+    played = np.empty(levels.shape[0])
+    for t in range(shares.shape[0]):
+        if learned[t] < 0:
+            follow_share(shares[t], levels, q, played, STEP)
+            continue
+        between += (n_rows + t - learned[t] - between) / BETWEEN_ROWS
+        step = STEP / (1.0 + between / FEW_BETWEEN)
+        for i in range(levels.shape[0]):
+            moved = q[i] + step * ((1.0 if outside[t] > i else 0.0) - (1.0 - levels[i]))
+            q[i] = min(max(moved, -_FARTHEST), _FARTHEST)
+    return between
+
+
+@jit_in_order
 def _fill_scores(shares, out):
     for i in range(shares.shape[0]):
         out[i] = _score(shares[i])
@@ -69,6 +93,10 @@ class ClassSets(Stateful):
     every label with s ≤ q. When the label y comes, q ← q + η(1[s_y > q] - α), α = 1 - level,
     η = ½. So in every window of m rows |misses/m - α| ≤ (max q - min q)/(ηm), and q stays between
     -14 and 15: this needs no assumption on the stream or on the probabilities.
+
+    Where labels come late, a miss is judged by the set that was made when the row came
+    (`learn_late`). The more labels come between a row and its own, the smaller η is: else the sets
+    would swing, as each miss is answered too late.
 
     Use it where one label is not enough: the size of a set says how sure the model is. A set may be
     empty: where the likeliest label is right more often than ``level``, sets of one label each
@@ -124,6 +152,8 @@ class ClassSets(Stateful):
         "local": Flag(optional=True),
         "n_rows": Whole(),
         "q_": Array(shape=("levels",), low=-LARGEST_SCORE - 1.0, high=LARGEST_SCORE + 1.0),
+        # a file of before has none
+        "between_": Number(low=0.0, optional=True),
     }
 
     def __init__(self, level: float | Sequence[float] = 0.9, *, local: bool = True) -> None:
@@ -131,6 +161,8 @@ class ClassSets(Stateful):
         self.local: bool = bool(local)
         self.q_: np.ndarray = np.zeros(len(self.levels))
         self.n_rows: int = 0
+        #: how many labels come between a row and its own, in the mean
+        self.between_: float | None = 0.0
 
     def __repr__(self) -> str:
         return f"ClassSets({self.level!r}, n_rows={self.n_rows})"
@@ -188,6 +220,28 @@ class ClassSets(Stateful):
         self.n_rows += len(shares)
         return q
 
+    def outside(self, probabilities: np.ndarray) -> np.ndarray:
+        """In how many of the tracked sets, from the lowest level on, each label (n, K) is not."""
+        scores = _scores(np.asarray(probabilities, dtype=np.float64))
+        q = np.maximum.accumulate(self.q_)
+        found: np.ndarray = (scores[:, :, None] > q).sum(axis=2, dtype=np.uint8)
+        return found
+
+    def learn_late(self, shares: np.ndarray, outside: np.ndarray, learned: np.ndarray) -> None:
+        """Learn labels (n,) that come later than the sets of their rows.
+
+        ``outside`` (n,): in how many of the sets of then the label was not; ``learned`` (n,): rows
+        learned by then, -1 where that is not known: the sets of now are judged then, by ``shares``.
+        """
+        given = (np.ascontiguousarray(own, dtype=np.int64) for own in (outside, learned))
+        self.between_ = float(
+            _track_late(
+                np.ascontiguousarray(shares, dtype=np.float64), *given,
+                self.levels, self.q_, self.n_rows, self.between_ or 0.0,
+            )
+        )  # fmt: skip
+        self.n_rows += len(shares)
+
     def _shaped(self, scores: np.ndarray, q: np.ndarray, one: bool) -> np.ndarray:
         inside = scores[:, None, :] <= q[:, :, None]
         return inside[:, 0] if one or self.one_level else inside
@@ -203,6 +257,7 @@ class ClassSets(Stateful):
         known = 0 if since is None else since.n_rows
         if other.n_rows > known:
             np.maximum(self.q_, other.q_, out=self.q_)
+            self.between_ = max(self.between_ or 0.0, other.between_ or 0.0)
             self.n_rows += other.n_rows - known
 
     def check_state(self, state: State, sizes: Sizes) -> None:

@@ -293,6 +293,8 @@ class OnlineClassifier(ClassifierMixin, OnlineEstimator):
             count_rows(self, learned)
             if self.memory_ is not None:
                 self.memory_.last_class.learn_alone(weight)
+            if self.feedback_ is not None and self.feedback_.forecasts is not None:
+                self.feedback_.forecasts = self.feedback_.forecasts[len(codes) :]
             out.append(Part(np.zeros((len(codes), 1)), known))
             return
         refused: DataError | None = None if self.class_weight is None else too_heavy(by_class)
@@ -332,10 +334,14 @@ class OnlineClassifier(ClassifierMixin, OnlineEstimator):
             P = self.memory_.learn(X, P, codes, weight, keys)
             shares = self._shares_learned(self.calibration_next_, P, codes, weight)
         if self.feedback_ is not None:
-            rows = weight > 0.0
-            wrong = decide(P, len(self.classes_)) != codes
+            rows, K = weight > 0.0, len(self.classes_)
+            best = decide(P, K)
+            if self.feedback_.forecasts is not None and shares is not None and alone is not None:
+                came = codes[rows], best[rows]
+                self.feedback_.learn_late_classes(*came, shares[rows], alone[rows], K)
+                return P
             of_rows = [None if p is None else p[rows] for p in (shares, alone)]
-            self.feedback_.learn_classes(wrong[rows], *of_rows)
+            self.feedback_.learn_classes((best != codes)[rows], *of_rows)
         return P
 
     def _shares_learned(

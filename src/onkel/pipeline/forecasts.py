@@ -1,30 +1,50 @@
-"""Late labels: bounds and alarm judge the prediction that was made when the row came."""
+"""Late labels: bounds, sets and alarm judge the prediction that was made when the row came."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 
-from onkel.intervals.feedback import UNKNOWN_WAY, Feedback
+from onkel.intervals.feedback import UNKNOWN_WAY, Feedback, SetsThen
 from onkel.pipeline.label_queue import Waiting
 from onkel.pipeline.stream_model import StreamModel
 
 
 def _feedback(model: Any) -> Feedback | None:
-    """What learns how far values of a model were off; None if nothing does."""
+    """What learns how far predictions of a model were off; None if nothing does."""
     # that of an estimator begins with its first row
     found = model.feedback if isinstance(model, StreamModel) else getattr(model, "feedback_", None)
-    return None if found is None or found.task == "classification" else found
+    return found if isinstance(found, Feedback) else None
 
 
 def way_now(model: Any) -> np.ndarray | None:
     """How bounds around the next value are made; None if there are none."""
     feedback = _feedback(model)
-    return None if feedback is None else feedback.next.way()  # type: ignore[no-any-return]
+    if feedback is None or feedback.task == "classification":
+        return None
+    return feedback.next.way()  # type: ignore[no-any-return]
+
+
+def sets_now(
+    model: Any, labels: np.ndarray | None, probabilities: Callable[[], np.ndarray | None]
+) -> list[SetsThen] | None:
+    """What is known of the classes of rows (n,) whose labels are predicted; None if nothing is.
+
+    ``probabilities`` gives those (n, K) of the rows.
+    """
+    feedback, learner = _feedback(model), getattr(model, "estimator", model)
+    if labels is None or feedback is None or feedback.task != "classification":
+        return None
+    classes = learner.classes_
+    if len(classes) < 2 or not hasattr(learner, "predict_proba_next"):
+        return None
+    learned, best = feedback.next.n_rows, classes.searchsorted(labels).tolist()
+    outside = feedback.next.outside(probabilities())
+    return [SetsThen(learned, k, own.tobytes()) for k, own in zip(best, outside, strict=True)]
 
 
 @contextmanager
@@ -34,13 +54,21 @@ def judging_forecasts(model: Any, rows: Sequence[Waiting]) -> Iterator[None]:
     if feedback is None:
         yield
         return
+    if feedback.task == "classification":
+        feedback.forecasts = [row.sets for row in rows]
+    else:
+        feedback.forecasts = _values(rows)
+    try:
+        yield
+    finally:
+        feedback.forecasts = None
+
+
+def _values(rows: Sequence[Waiting]) -> np.ndarray:
+    """What was predicted of each row (NaN: nothing), and the way of its bounds, side by side."""
     forecasts = np.empty((len(rows), 1 + len(UNKNOWN_WAY)))
     values: Any = [math.nan if row.predicted is None else row.predicted for row in rows]
     forecasts[:, 0] = values
     for row, way in zip(rows, forecasts[:, 1:], strict=True):
         way[:] = UNKNOWN_WAY if row.way is None else row.way
-    feedback.forecasts = forecasts
-    try:
-        yield
-    finally:
-        feedback.forecasts = None
+    return forecasts

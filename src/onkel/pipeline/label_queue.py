@@ -14,8 +14,9 @@ import numpy as np
 from onkel.columns.notation import is_missing
 from onkel.errors import DataError
 from onkel.fields import Column, Fields, State, check, require
+from onkel.intervals.feedback import SetsThen
 from onkel.pipeline.pages import Frozen, Pages
-from onkel.pipeline.waiting_state import Rows, Values, Ways, by_columns, plain, rows_of
+from onkel.pipeline.waiting_state import Rows, Sets, Values, Ways, by_columns, plain, rows_of
 from onkel.state import Stateful
 
 
@@ -25,7 +26,8 @@ class Waiting(NamedTuple):
     ``x`` is a dict, an array (1, d) or a CSR matrix (1, d). ``due`` is when its label comes, where
     that is known beforehand; ``y`` is the label then, ``time`` the time of the row, ``start``
     its number in the stream, and ``late`` how many of its columns came in mid-stream. ``predicted``
-    is its prediction, and ``way`` how bounds around that were made (`Intervals.way`).
+    is its prediction, ``way`` how bounds around that were made (`Intervals.way`), and ``sets`` what
+    was known of its classes.
     """
 
     x: Any
@@ -37,6 +39,7 @@ class Waiting(NamedTuple):
     start: int = 0
     late: int = 0
     way: np.ndarray | None = None
+    sets: SetsThen | None = None
 
 
 # The columns of the rows, in the order of `Waiting`; ``x`` is several in a file.
@@ -52,7 +55,11 @@ _STATE: Fields = {
     "late": Column(np.int64, ("rows",), low=0),
     # a file of before has none; without bounds, there are none
     "ways": Ways(optional=True),
+    "sets": Sets(optional=True),
 }
+
+
+_ATTRIBUTES = {name + "s": name for name in ("group", "time", "start", "way")}
 
 
 class FrozenQueue(Stateful):
@@ -69,8 +76,8 @@ class FrozenQueue(Stateful):
             return self._rows.ids()
         found: list[Any] = []
         for page in self._rows.pages:
-            found += map(attrgetter(name.removesuffix("s")), page.values())
-        none = name == "ways" and all(way is None for way in found)
+            found += map(attrgetter(_ATTRIBUTES.get(name, name)), page.values())
+        none = name in ("ways", "sets") and all(own is None for own in found)
         return None if none else found
 
     def get_state(self) -> State:
@@ -197,6 +204,7 @@ class LabelQueue(Stateful):
     def set_fields(self, values: State) -> None:
         ids = values.pop("ids")
         require(len(set(ids)) == len(ids), "ids: holds one twice")
-        values["ways"] = values["ways"] or [None] * len(ids)
+        for name in ("ways", "sets"):
+            values[name] = values[name] or [None] * len(ids)
         for id, *row in zip(ids, *values.values(), strict=True):
             self.add(id, Waiting(*row))

@@ -17,7 +17,7 @@ from onkel.learners.checking import by_group
 from onkel.model.transaction import copied_whole, locked, state_whole
 from onkel.numerics.signals import signals_wait
 from onkel.persistence.contents import Model
-from onkel.pipeline.forecasts import judging_forecasts, way_now
+from onkel.pipeline.forecasts import judging_forecasts, sets_now, way_now
 from onkel.pipeline.given_row import copied, with_gaps, without_new_columns
 from onkel.pipeline.label_queue import LabelQueue, Waiting
 from onkel.pipeline.statistics import is_fitted
@@ -153,7 +153,8 @@ class LateLabels(Stateful):
         found = self._asked(x, group, "predict_next")
         row = Waiting(x, group, None if found is None else found.item(0))
         if keep:
-            row = row._replace(way=way_now(self.model))
+            sets = sets_now(self.model, found, lambda: self._asked(x, group, "predict_proba_next"))
+            row = row._replace(way=way_now(self.model), sets=None if sets is None else sets[0])
             with signals_wait:
                 while len(self.waiting) >= self.most:
                     self.waiting.forget_oldest()
@@ -181,13 +182,14 @@ class LateLabels(Stateful):
                 raise DataError(f"id {id!r}: comes twice among these rows")
             seen.add(id)
         model, ahead = self.model, self.waiting.ahead(None)
-        predicted = model.predict_next(
-            [without_new_columns(x, model) for x in rows], ahead
-        ).tolist()
-        way = way_now(model)
+        known = [without_new_columns(x, model) for x in rows]
+        found = model.predict_next(known, ahead)
+        sets = sets_now(model, found, lambda: model.predict_proba_next(known, ahead))
+        way, predicted = way_now(model), found.tolist()
         with signals_wait:
-            for id, x, own in zip(ids, rows, predicted, strict=True):
-                self.waiting.add(id, Waiting(dict(x), None, own, way=way))
+            for k, (id, x) in enumerate(zip(ids, rows, strict=True)):
+                own = None if sets is None else sets[k]
+                self.waiting.add(id, Waiting(dict(x), None, predicted[k], way=way, sets=own))
         return list(predicted)
 
     @locked
@@ -217,7 +219,8 @@ class LateLabels(Stateful):
     ) -> np.ndarray | None:
         """Which labels (n_classes,) a set has, of a row that comes next, which is not kept.
 
-        See `StreamModel.predict_set_next`. Before the first learned row: None.
+        Each label that comes moves its threshold, by the set of when its row came. See
+        `StreamModel.predict_set_next`. Before the first learned row: None.
         """
         found = self._asked(*self._row(x, group), "predict_set_next", level)
         return None if found is None else found[0]

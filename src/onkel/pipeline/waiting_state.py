@@ -29,7 +29,7 @@ from onkel.fields import (
     check,
     require,
 )
-from onkel.intervals.feedback import UNKNOWN_WAY
+from onkel.intervals.feedback import LEVELS, UNKNOWN_WAY, SetsThen
 
 # Values that are packed at a time. No other thread goes on while one call runs.
 _PIECE = 1024
@@ -122,6 +122,44 @@ class Ways(Field):
 
     def loaded(self, value: np.ndarray) -> list[np.ndarray | None]:
         return list(np.array(value))
+
+
+# what stands for a class that was not known when a row came
+_NO_CLASS = 255
+
+
+class Sets(Field):
+    """What was known of the classes of each row; ``learned`` is -1 where nothing was."""
+
+    def check(self, value: Any, sizes: Sizes) -> str | None:
+        if not isinstance(value, dict) or value.keys() != {"learned", "best", "outside"}:
+            return "is no group of learned, best and outside"
+        known = Array(np.uint8, ("rows", "known"))
+        wrong = known.check(value["outside"], sizes)
+        for name in ("learned", "best"):
+            wrong = wrong or Array(np.int64, ("rows",), low=-1).check(value[name], sizes)
+        if wrong is not None:
+            return wrong
+        n = np.sum(value["outside"] != _NO_CLASS, axis=1)
+        fine = np.all(value["outside"][value["outside"] != _NO_CLASS] <= len(LEVELS))
+        fine &= bool(np.all(value["best"] < np.maximum(n, 1)))
+        return None if fine else "holds a class that is not known"
+
+    def saved(self, value: Sequence[SetsThen | None]) -> State:
+        known = [SetsThen(-1, 0, b"") if own is None else own for own in value]
+        outside = np.full((len(known), max(len(own.outside) for own in known)), _NO_CLASS, np.uint8)
+        for row, own in zip(outside, known, strict=True):
+            row[: len(own.outside)] = np.frombuffer(own.outside, np.uint8)
+        return {
+            "learned": np.array([own.learned for own in known], np.int64),
+            "best": np.array([own.best for own in known], np.int64),
+            "outside": outside,
+        }
+
+    def loaded(self, value: State) -> list[SetsThen | None]:
+        outside = [own[own != _NO_CLASS].tobytes() for own in value["outside"]]
+        rows = zip(value["learned"].tolist(), value["best"].tolist(), outside, strict=True)
+        return [None if row[0] < 0 else SetsThen(*row) for row in rows]
 
 
 @dataclass(frozen=True)
