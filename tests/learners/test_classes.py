@@ -96,6 +96,9 @@ def test_labels_of_another_type(X):
         model.partial_fit(X[:2], ["a", "b"])
     with pytest.raises(DataError, match="label 0 is a number, the classes known are"):
         PAClassifier().partial_fit(X[:2], [0, 1], classes=["a", "b"])
+    # as CSV has what other files have as text
+    with pytest.raises(DataError, match=r"label True is true or false, .* must keep the type"):
+        PAClassifier().partial_fit(X[:2], [True, False], classes=["False", "True"])
     with pytest.raises(TypeError, match="neither numbers nor strings"):
         PAClassifier().partial_fit(X[:2], np.array([b"a", b"b"]))
     with pytest.raises(DataError, match=r"row 1, column 'y'.*continuous"):

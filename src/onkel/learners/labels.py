@@ -126,9 +126,10 @@ def same_kind(y: np.ndarray, classes: np.ndarray) -> DataError | None:
     """The error of labels that are strings where the classes are numbers, or the reverse."""
     if not len(y) or not len(classes) or (y.dtype.kind == "U") == (classes.dtype.kind == "U"):
         return None
+    kind = {"U": "a string", "b": "true or false"}.get(y.dtype.kind, "a number")
     message = (
-        f"label {y[0].item()!r} is a {'string' if y.dtype.kind == 'U' else 'number'}, the "
-        f"classes known are {classes.tolist()!r}"
+        f"label {y[0].item()!r} is {kind}, the classes known are {classes.tolist()!r}; labels must "
+        "keep the type of those learned first"
     )
     return DataError(message, row=0, column="y", value=y[0].item())
 
