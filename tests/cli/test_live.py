@@ -31,7 +31,7 @@ from onkel.cli.live.metrics import Metrics, text_of
 from onkel.cli.live.opening import open_durable
 from onkel.cli.live.options import LiveOptions
 from onkel.cli.live.pipe import Pipe
-from onkel.cli.signals import Interrupts
+from onkel.cli.signals import Interrupted, Interrupts
 from onkel.errors import JournalError
 from onkel.persistence import untouched
 from onkel.persistence.atomic import write_whole
@@ -166,7 +166,13 @@ def test_nobody_reads_the_remarks(tmp_path, monkeypatch):
     assert b"notices were dropped) it wakes\n" in os.read(read, 4096)
 
 
-def test_a_model_that_cannot_be_saved_ends_with_1(tmp_path, capsys):
+@pytest.mark.parametrize("is_told_to_end", [False, True])
+def test_a_model_that_cannot_be_saved_ends_with_1(tmp_path, capsys, monkeypatch, is_told_to_end):
+    if is_told_to_end:
+        # a signal that comes when the row has been read
+        looks = iter([None])
+        signaled = property(lambda own: next(looks, Interrupted(signal.SIGTERM)))
+        monkeypatch.setattr(Interrupts, "interrupted", signaled)
     (tmp_path / "m.onkel").mkdir()
     data = _lines([_row(0, y=1.0)])
     assert _pipe(tmp_path, data, metrics_every=0)[0] == 1

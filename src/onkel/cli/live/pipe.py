@@ -78,7 +78,7 @@ class Pipe:
         self._flushed = time.monotonic()
 
     def run(self) -> int:
-        """Run it; the exit status: 0, 1 if something could not be written, 128 + a signal."""
+        """Run it; the exit status: 0, 1 if something could not be written, else 128 + a signal."""
         ended = False
         while not (ended or self._interrupts.interrupted or self._broken):
             if self._has_data():
@@ -99,9 +99,11 @@ class Pipe:
                          "learned")  # fmt: skip
         if self._metrics.are_wanted:
             self._print_metrics()
+        if not saved or self._file.moved:
+            return 1
         if signal is not None:
             return signal.status
-        return 0 if saved and not (self._broken or self._file.moved) else 1
+        return int(self._broken)
 
     def _has_data(self) -> bool:
         """Whether rows have come; waits for them until something else is to be done."""
