@@ -114,6 +114,26 @@ def test_a_part_that_learned_nothing_changes_no_probability(classes):
 
 
 @pytest.mark.parametrize("forgetting", [1.0, 0.998])
+def test_a_part_that_learned_nothing_changes_no_cell(forgetting):
+    """Not even where the rows since are fewer than those that a cell has forgotten."""
+    X, y = rows(3000)
+    bins = PairBins.of(X, y[:, None], 400)
+    origin = PairCells(bins, 1, forgetting)
+    origin.learn(X[:1024], y[:1024, None], np.ones(1024))
+    one = copy.deepcopy(origin)
+    # a part of the cells alone
+    some = X[1024:][X[1024:, 0] > 0.3]
+    one.learn(some, np.cos(some[:, :1]), np.ones(len(some)))
+    assert ((one.V > origin.V).sum() > 10) == (forgetting < 1.0)
+    for mine, other in ((one, origin), (origin, one)):
+        merged = copy.deepcopy(mine)
+        merged.take_in(other, origin)
+        np.testing.assert_allclose(merged.W, one.W, rtol=1e-9, atol=1e-12)
+        np.testing.assert_allclose(merged.V, one.V)
+        np.testing.assert_allclose(merged.sums, one.sums)
+
+
+@pytest.mark.parametrize("forgetting", [1.0, 0.998])
 def test_cells_lie_between_a_mean_and_a_sum(forgetting):
     X, y = rows(3000)
     bins = PairBins.of(X, y[:, None], 400)
@@ -124,7 +144,7 @@ def test_cells_lie_between_a_mean_and_a_sum(forgetting):
         cells.learn(X[own], y[own, None], np.ones(512))
     left = forgetting**512
     known = 1 / origin.first + left * (1 / origin.V - 1 / origin.first)
-    gained = left * np.maximum(1 / a.V - 1 / origin.V, 0), np.maximum(1 / b.V - known, 0)
+    gained = left * np.maximum(1 / a.V - known, 0), np.maximum(1 / b.V - known, 0)
     both, learned = gained[0] + gained[1], gained[0] + gained[1] > 0
     mean = (gained[0] * a.W[:, 0] + gained[1] * b.W[:, 0])[learned] / both[learned]
     alone = [np.mean((cells.scores(X[1536:])[:, 0] - y[1536:]) ** 2) for cells in (a, b)]
@@ -171,12 +191,19 @@ def test_cells_that_say_too_little_have_no_noise_that_averages_out():
     other, origin = 3.0 * mine, np.zeros(6)
     for kept in (1.0, 0.5):
         expected = joined_sums(mine, other, origin, kept)
-        np.testing.assert_array_equal(_sums_of_mean(mine, other, origin, kept), expected)
+        np.testing.assert_array_equal(_sums_of_mean(mine, other, origin, 1.0, kept), expected)
     # of cells that say more, the noise of each part counts by its rows
     mine[SIZE], other[SIZE] = 9.0, 21.0
     expected = joined_sums(mine, other, origin, 0.5)
     expected[SIZE] -= 0.75 * 0.5 * (9.0 - 5.0) + 0.25 * (21.0 - 15.0)
-    np.testing.assert_allclose(_sums_of_mean(mine, other, origin, 0.5), expected)
+    np.testing.assert_allclose(_sums_of_mean(mine, other, origin, 1.0, 0.5), expected)
+    # what is left of the origin's after the rows of a part is no gain of these
+    origin = 10.0 * other
+    faded, both = 0.25 * origin + mine, origin + other
+    faded[-1] = origin[-1] + n
+    expected = joined_sums(faded, both, origin, 1.0)
+    expected[SIZE] -= 0.75 * (9.0 - 5.0) + 0.25 * (21.0 - 15.0)
+    np.testing.assert_allclose(_sums_of_mean(faded, both, origin, 0.25, 1.0), expected)
 
 
 def test_gradient_learners_are_mixed_by_their_rows():

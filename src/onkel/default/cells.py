@@ -38,6 +38,8 @@ AGREED, DOUBT, SIZE, WHOLE, LEFT, ROWS = range(6)
 N_SUMS = 6
 #: rows between two steps of forgetting
 PERIOD = 256
+# Precisions gained are 0 up to this share of all precision.
+_ROUNDING = 1e-9
 
 
 class PairCells(Stateful):
@@ -107,23 +109,29 @@ class PairCells(Stateful):
         they began.
         """
         known = PairCells(self.bins, self.W.shape[1]) if origin is None else origin
-        rows = (int(of.sums[ROWS]) // PERIOD for of in (other, known))
-        kept = self.forgetting ** (PERIOD * (next(rows) - next(rows)))
+        faded, kept = (self.forgetting ** of._since(known) for of in (self, other))
         of_all = (self, other, known)
         precision = joined((1.0 / cells.V for cells in of_all), kept)
         added = joined((cells.W / cells.V[:, None] for cells in of_all), kept) / precision[:, None]
-        self.W = 0.5 * (added + self._mean(other, known, kept))
+        mine, theirs = kept * self._gained(known, faded), other._gained(known, kept)
+        total = (mine + theirs)[:, None]
+        part = np.divide(theirs[:, None], total, out=np.zeros(total.shape), where=total > 0.0)
+        mean = (1.0 - part) * self.W + part * other.W
+        # both are the origin's where no row came since
+        self.W = np.where(total > 0.0, 0.5 * (added + mean), added)
         self.V = 1.0 / precision
-        self.sums = _sums_of_mean(self.sums, other.sums, known.sums, kept)
+        self.sums = _sums_of_mean(self.sums, other.sums, known.sums, faded, kept)
 
-    def _mean(self, other: PairCells, known: PairCells, kept: float) -> np.ndarray:
-        """The mean of both W, weighted by the precision that each has gained."""
-        gained = kept * np.maximum(1.0 / self.V - 1.0 / known.V, 0.0)
-        left = 1.0 / self.first + kept * (1.0 / known.V - 1.0 / self.first)
-        theirs = np.maximum(1.0 / other.V - left, 0.0)
-        total = gained + theirs
-        share = np.divide(theirs, total, out=np.ones_like(total), where=total > 0.0)[:, None]
-        return np.asarray((1.0 - share) * self.W + share * other.W)
+    def _since(self, origin: PairCells) -> int:
+        """Rows since those of ``origin``, up to the last step of forgetting."""
+        rows, known = (int(of.sums[ROWS]) // PERIOD for of in (self, origin))
+        return PERIOD * (rows - known)
+
+    def _gained(self, origin: PairCells, kept: float) -> np.ndarray:
+        """The precision (cells,) gained since ``origin``, of which ``kept`` is left."""
+        prior = 1.0 / self.first
+        gained = 1.0 / self.V - prior - kept * (1.0 / origin.V - prior)
+        return np.where(gained > _ROUNDING / self.V, gained, 0.0)
 
     def state_sizes(self) -> Sizes:
         return {"n_outputs": self.W.shape[1]}
@@ -160,15 +168,16 @@ def joined_sums(mine: np.ndarray, other: np.ndarray, origin: np.ndarray, kept: f
 
 
 def _sums_of_mean(
-    mine: np.ndarray, other: np.ndarray, origin: np.ndarray, kept: float
+    mine: np.ndarray, other: np.ndarray, origin: np.ndarray, faded: float, kept: float
 ) -> np.ndarray:
     """The sums of the mean of two corrections, which the share a comes from.
 
     In the mean of two parts the signal stays and the noise averages out. Σ‖s‖² - Σ⟨r, s⟩ is the
-    noise of a part: it counts in proportion to the part's rows, so a grows.
+    noise of a part: it counts in proportion to the part's rows, so a grows. ``faded`` and ``kept``:
+    what is left of the origin's sums after the rows of the one and of the other.
     """
     sums = joined_sums(mine, other, origin, kept)
-    gained = [kept * (mine - origin), other - kept * origin]
+    gained = [kept * (mine - faded * origin), other - kept * origin]
     rows = [mine[ROWS] - origin[ROWS], other[ROWS] - origin[ROWS]]
     for part, own in zip(gained, rows, strict=True):
         noise = max(part[SIZE] - part[AGREED], 0.0)
