@@ -420,7 +420,7 @@ def test_all_parts_take_in_what_another_learned(learned, from_origin):
     other.learn(X[100:], y[100:], weight[100:])
     before = copy.deepcopy(mine)
     mine.take_in(other, origin)
-    for name in ("linear", "trees"):
+    for name in ("linear", "trees", "follower"):
         part = getattr(before, name)
         part.take_in(getattr(other, name), getattr(origin, name) if from_origin else None)
         for key, value in part.get_state().items():

@@ -219,7 +219,7 @@ def test_a_class_comes(position):
     np.testing.assert_array_equal(part.sums[..., :ROWS], 0.5 * sums[..., :ROWS])
 
 
-def test_two_followers_merge_to_their_mean():
+def test_two_followers_merge_to_their_mean_by_rows():
     X, Y, P, weight = made(TWO, 2000)
     origin = begun(X, Y)
     origin.learn(X[:600], Y[:600], P[:600], weight[:600])
@@ -227,11 +227,12 @@ def test_two_followers_merge_to_their_mean():
     mine.learn(X[600:1300], Y[600:1300], P[600:1300], weight[600:1300])
     other.learn(X[1300:], Y[1300:], P[1300:], weight[1300:])
     mine.require_alike(other)
-    W = 0.5 * (mine.W + other.W)
+    own, theirs = (np.count_nonzero(weight[of]) for of in (slice(600, 1300), slice(1300, None)))
+    W = (own * mine.W + theirs * other.W) / (own + theirs)
     rows = mine.sums[..., ROWS] + other.sums[..., ROWS] - origin.sums[..., ROWS]
     mine.proven[:] = 0
     mine.take_in(other, origin)
-    np.testing.assert_array_equal(mine.W, W)
+    np.testing.assert_allclose(mine.W, W, rtol=1e-12)
     np.testing.assert_array_equal(mine.sums[..., ROWS], rows)
     assert mine.rows == np.count_nonzero(weight)
     np.testing.assert_array_equal(mine.proven, other.proven)
@@ -239,6 +240,21 @@ def test_two_followers_merge_to_their_mean():
     alone = begun(X, Y)
     alone.take_in(begun(X, Y), None)
     assert not alone.proven.any()
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("forgetting", [1.0, 0.999])
+def test_a_part_that_learned_nothing_changes_no_follower(loss, forgetting):
+    X, Y, P, weight = made(loss)
+    origin = begun(X, Y, forgetting)
+    origin.learn(X[:600], Y[:600], P[:600], weight[:600])
+    one = copy.deepcopy(origin)
+    one.learn(X[600:], Y[600:], P[600:], weight[600:])
+    for mine, other in ((one, origin), (origin, one), (origin, origin)):
+        merged = copy.deepcopy(mine)
+        merged.take_in(other, origin)
+        for name, value in (origin if mine is other else one).get_state().items():
+            np.testing.assert_allclose(merged.get_state()[name], value, rtol=1e-9)
 
 
 @pytest.mark.parametrize("name", ["tails", "middle", "scale", "loss"])

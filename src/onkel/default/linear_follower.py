@@ -186,10 +186,13 @@ class LinearFollower(Stateful):
             require_same("the units of the linear follower", mine, own)
 
     def take_in(self, other: LinearFollower, origin: LinearFollower | None) -> None:
-        """The mean of both W, as each follows its own last rows; the sums add up."""
-        self.W, self.proven = 0.5 * (self.W + other.W), np.maximum(self.proven, other.proven)
+        """The mean of both W, by the rows that each learned since ``origin``; the sums add up."""
         known = LinearFollower(self.units, self.W.shape[2]) if origin is None else origin
-        self.rows += other.rows - known.rows
+        new = other.rows - known.rows
+        part = new / max(self.rows - known.rows + new, 1)
+        self.W = (1.0 - part) * self.W + part * other.W
+        self.proven = np.maximum(self.proven, other.proven)
+        self.rows += new
         since = other.sums[_LAST, 0, ROWS] // PERIOD - known.sums[_LAST, 0, ROWS] // PERIOD
         kept = self._kept**since
         # squares fade twice as fast
