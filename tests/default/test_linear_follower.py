@@ -67,7 +67,7 @@ def naive(X, Y, P, weight, loss, forgetting=1.0):
             guess = links[loss](Z[t] @ W[i])
             s, r = guess - p, Y[t] - p
             agreed, doubt, size = sums[i]
-            certain = agreed - np.sqrt(doubt)
+            certain = agreed - (2.0, 1.0)[i] * np.sqrt(doubt)
             a = np.clip(certain / size, 0.0, 1.0).min() if size.any() else 0.0
             helps = proven[i] and (loss == SQUARED or fewer[i, 0] > np.sqrt(fewer[i, 1]))
             if w:

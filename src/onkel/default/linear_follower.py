@@ -63,6 +63,9 @@ _REMEMBERED, _CLEARLY = np.array([8192.0, 256.0]), 4.0
 _LATE = 4.0
 # The two models: of the mean of the weights, and of the weights after the last row.
 _MEAN, _LAST = range(2)
+# Standard errors by which their shares are less: the mean is slow to notice that it was left
+# behind.
+_DOUBT = np.array([2.0, 1.0])
 # log-odds of a class that comes later are this much below those of the others
 _SELDOM = 5.0
 
@@ -153,8 +156,8 @@ class LinearFollower(Stateful):
     @property
     def shares(self) -> list[float]:
         """a of W̄, and of W."""
-        of_both = zip(self.sums, self.fewer, self.proven, strict=True)
-        return [share_of(self.loss, *one) for one in of_both]
+        of_both = zip((_MEAN, _LAST), self.sums, self.fewer, self.proven, strict=True)
+        return [share_of(model, self.loss, *of) for model, *of in of_both]
 
     def begin_share(self) -> None:
         """Both have to prove right anew, beside other predictions."""
@@ -235,10 +238,10 @@ def follow(Z, Y, P, weight, W, n, loss, rate, most, forgotten, kept, sums, fewer
                 r[k] = Y[t, k] - p[k]
                 # the slope is what ℓ leaves of the target
                 s[k] = r[k] - of_sign * g[k]
-            a = share_of(loss, sums[model], fewer[model], proven[model])
+            a = share_of(model, loss, sums[model], fewer[model], proven[model])
             if weight[t] > 0.0:
                 if loss != SQUARED:
-                    to = min(share(sums[model, 0]), share(sums[model, 1]))
+                    to = _smaller_share(model, sums[model])
                     d = _mistaken(Y[t], p, s, 0.0) - _mistaken(Y[t], p, s, to)
                     fewer[model, 0] += weight[t] * d
                     fewer[model, 1] += (weight[t] * d) ** 2
@@ -262,11 +265,16 @@ def follow(Z, Y, P, weight, W, n, loss, rate, most, forgotten, kept, sums, fewer
 
 
 @jit_called
-def share_of(loss, sums, fewer, proven):
+def share_of(model, loss, sums, fewer, proven):
     """a: 0 until ℓ is proven, and of classes while mistakes do not become fewer."""
     if proven == 0 or (loss != SQUARED and fewer[0] <= math.sqrt(max(fewer[1], 0.0))):
         return 0.0
-    return min(share(sums[0]), share(sums[1]))
+    return _smaller_share(model, sums)
+
+
+@jit_called
+def _smaller_share(model, sums):
+    return min(share(sums[0], _DOUBT[model]), share(sums[1], _DOUBT[model]))
 
 
 @jit_called
