@@ -299,6 +299,30 @@ def test_a_full_disk_ends_no_run(tmp_path):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["rows.csv"]
 
 
+@pytest.mark.parametrize("command", ["learn -", "predict first.onkel - --learn --out p.csv"])
+def test_a_signal_after_which_nothing_could_be_saved_ends_with_1(tmp_path, command):
+    (tmp_path / "rows.csv").write_text(_csv(3000))
+    first = ["learn", str(tmp_path / "rows.csv"), "-a", "fogd", "--set", "n_components=2000"]
+    CliRunner().invoke(app, [*first, "-t", "y", "--save", str(tmp_path / "first.onkel")])
+    more = " ".join(["-t", "y", *first[2:]]) if command == "learn -" else ""
+    script = f"ulimit -f 8; exec {' '.join(ONKEL)} {command} --format csv {more} --save m.onkel"
+    process = subprocess.Popen(
+        ["bash", "-c", script], cwd=tmp_path, stdin=subprocess.PIPE, stderr=subprocess.PIPE,
+        stdout=subprocess.DEVNULL, text=True,
+    )  # fmt: skip
+    assert process.stdin is not None
+    process.stdin.write(_csv(3000))
+    process.stdin.flush()
+    time.sleep(5.0)
+    process.send_signal(signal.SIGTERM)
+    said = process.stderr.read()
+    process.stderr.close()
+    assert process.wait(60) == 1, said
+    process.stdin.close()
+    assert "m.onkel could not be written" in said
+    assert not (tmp_path / "m.onkel").exists()
+
+
 @pytest.mark.parametrize("command", ["--help", "--version", "learn --help", "algorithms --json"])
 @pytest.mark.parametrize("redirection", [">&-", ">/dev/full"])
 def test_what_cannot_be_written_is_said_in_a_line(tmp_path, command, redirection):

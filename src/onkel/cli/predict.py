@@ -301,7 +301,8 @@ class PredictJob:
             save(self.model, path, info=self.scored.info())
         except OSError as error:
             complain_unwritten(path, error)
-            return status or 1
+            # the status of a signal says that what was read is saved
+            return 1 if status > 128 else status or 1
         note(f"{path} holds the model, which has learned {count(self.model.n_rows, 'row')}")
         if self.saved.moved:
             complain(self.saved.moved)

@@ -77,6 +77,9 @@ class Outcome:
         _say_of_targets(run)
         if run.n_rows:
             status = self._show(model, run.result(), stream, status, failed)
+        # the status of a signal says that what was read is saved
+        if status > 128 and not self.written and (options.save or options.checkpoint):
+            return _NOT_WRITTEN
         return status or (_NOT_WRITTEN if failed else 0)
 
     def _show(
