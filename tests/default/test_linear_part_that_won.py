@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from onkel import OnlineKernelRegressor, from_bytes, to_bytes
-from onkel.default.cells import AGREED, DOUBT, ROWS, SIZE, WHOLE
+from onkel.default.cells import AGREED, DOUBT, LEFT, ROWS, SIZE, WHOLE
 from onkel.default.linear_part import LinearPart
 from onkel.maps.landmarks.fitted import Units
 
@@ -151,6 +151,17 @@ def test_its_errors_are_not_known_before_a_row_is_predicted():
     model.partial_fit(X[:256], y[:256])
     assert model.model_.linear.noise == 0.0
     assert (model.predict(X[:3], return_std=True)[1] > 0.1).all()
+
+
+def test_its_errors_are_fewer_where_later_parts_correct_it():
+    X, y = amounts(1200)
+    model = OnlineKernelRegressor(n_components=100, speed="fast", restart=False, memory=False)
+    own = model.partial_fit(X, y).model_
+    assert own.linear.noise > 0.0
+    own.follower.begin_share()
+    before = own.variance(X)
+    own.follower.sums[1, 0, [LEFT, WHOLE]] = 1.0, 4.0
+    np.testing.assert_allclose(own.variance(X), 0.25 * before)
 
 
 def test_a_file_keeps_it():

@@ -421,8 +421,8 @@ class CorrectedModel(ExplicitModel):
         """
         left = math.prod(part.left for part in (*self.stages, *self._parts))
         if self.linear is not None and self.linear.noise and self.weights.matrix is not None:
-            of_trees = 1.0 if self.trees is None else self.trees.left
-            left = of_trees * self.linear.noise / (self.weights.matrix.noise or 1.0)
+            later = math.prod(part.left for part in self._parts if part is not self.linear)
+            left = later * self.linear.noise / (self.weights.matrix.noise or 1.0)
         return super().variance(X) * left
 
     def add_output(self, position: int) -> None:
