@@ -219,6 +219,15 @@ def test_a_class_comes(position):
     np.testing.assert_array_equal(part.sums[..., :ROWS], 0.5 * sums[..., :ROWS])
 
 
+@pytest.mark.parametrize("constant", [-8.0, 8.0])
+def test_a_class_that_comes_is_seldom_beside_one_that_hardly_ever_came(constant):
+    X, Y, *_ = made(TWO)
+    part = begun(X, Y)
+    part.W[:, -1] = constant
+    part.add_output(1)
+    np.testing.assert_array_equal(np.sort(part.W[:, -1]), [[-9.0, -4.0, 4.0]] * 2)
+
+
 def test_two_followers_merge_to_their_mean_by_rows():
     X, Y, P, weight = made(TWO, 2000)
     origin = begun(X, Y)

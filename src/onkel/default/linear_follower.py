@@ -176,9 +176,9 @@ class LinearFollower(Stateful):
         """Make room for a class; the log-odds of two classes are a difference of two outputs."""
         if self.loss == TWO:
             self.sums[..., :ROWS] *= 0.5
-        self.loss, least = MORE, np.minimum(self.W[:, -1].min(axis=1), 0.0)
+        self.loss = MORE
         self.W = np.stack([residuals_with_class(W, position) for W in self.W])
-        self.W[:, -1, position] = least - _SELDOM
+        self.W[:, -1, position] = self.W[:, -1].min(axis=1) - _SELDOM
 
     # ---- models of several parts ---------------------------------------------------------------
 
