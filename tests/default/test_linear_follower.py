@@ -228,7 +228,7 @@ def test_a_class_that_comes_is_seldom_beside_one_that_hardly_ever_came(constant)
     np.testing.assert_array_equal(np.sort(part.W[:, -1]), [[-9.0, -4.0, 4.0]] * 2)
 
 
-def test_two_followers_merge_to_their_mean_by_rows():
+def test_two_followers_merge_to_their_mean_by_rows_of_which_the_first_fade():
     X, Y, P, weight = made(TWO, 2000)
     origin = begun(X, Y)
     origin.learn(X[:600], Y[:600], P[:600], weight[:600])
@@ -237,7 +237,9 @@ def test_two_followers_merge_to_their_mean_by_rows():
     other.learn(X[1300:], Y[1300:], P[1300:], weight[1300:])
     mine.require_alike(other)
     own, theirs = (np.count_nonzero(weight[of]) for of in (slice(600, 1300), slice(1300, None)))
-    W = (own * mine.W + theirs * other.W) / (own + theirs)
+    left = (mine.rows / (mine.rows + theirs)) ** 4, (255 / 256) ** theirs
+    W = [(k * own * a + theirs * b) / (k * own + theirs)
+         for k, a, b in zip(left, mine.W, other.W, strict=True)]  # fmt: skip
     rows = mine.sums[..., ROWS] + other.sums[..., ROWS] - origin.sums[..., ROWS]
     mine.proven[:] = 0
     mine.take_in(other, origin)
@@ -249,6 +251,23 @@ def test_two_followers_merge_to_their_mean_by_rows():
     alone = begun(X, Y)
     alone.take_in(begun(X, Y), None)
     assert not alone.proven.any()
+
+
+@pytest.mark.parametrize("task", ["classes", "numbers"])
+def test_merged_parts_follow_the_last_one(task):
+    """A mean of what a rule was, and of what it became, would be worse than nothing."""
+    X, y = turning(task=task)
+    sample = small(task, memory=False).partial_fit(X[:1024], y[:1024]).fix_map()
+    one = copy.deepcopy(sample).partial_fit(X[1024:5000], y[1024:5000])
+    merged, last = (
+        copy.deepcopy(sample).partial_fit(X[of], y[of])
+        for of in (slice(1024, 3000), slice(3000, 5000))
+    )
+    merged.merge(last, since=sample)
+    follower = merged.model_.current.follower
+    assert max(follower.shares) > 0.2
+    errors = [np.mean((of.predict(X[5000:5300]) - 1.0 * y[5000:5300]) ** 2) for of in (merged, one)]
+    assert errors[0] < 1.15 * errors[1]
 
 
 @pytest.mark.parametrize("loss", LOSSES)

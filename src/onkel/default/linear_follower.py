@@ -189,10 +189,16 @@ class LinearFollower(Stateful):
             require_same("the units of the linear follower", mine, own)
 
     def take_in(self, other: LinearFollower, origin: LinearFollower | None) -> None:
-        """The mean of both W, by the rows that each learned since ``origin``; the sums add up."""
+        """The mean of both W, by the rows since ``origin``; the sums add up.
+
+        The other's rows follow those here, which therefore count as little as after so many rows.
+        """
         known = LinearFollower(self.units, self.W.shape[2]) if origin is None else origin
         new = other.rows - known.rows
-        part = new / max(self.rows - known.rows + new, 1)
+        in_mean = (self.rows / max(self.rows + new, 1)) ** _LATE * (1.0 - self._forgotten) ** new
+        in_last = self._kept[1] ** (new / PERIOD)
+        mine = (self.rows - known.rows) * np.array([in_mean, in_last])
+        part = (new / np.maximum(mine + new, 1.0))[:, None, None]
         self.W = (1.0 - part) * self.W + part * other.W
         self.proven = np.maximum(self.proven, other.proven)
         self.rows += new

@@ -444,6 +444,7 @@ class OnlineEstimator(BaseEstimator):
                             gained. Cells learn from the errors of their own part's model, and the
                             cells of a row share one error, so the result is near one pass, not
                             equal to it. Together they have less noise, so more is added to f.
+        linear follower     mostly that of b, whose rows follow a's: it knows the last rows only.
         calibration         the mean of both, weighted by the precision gained.
         ==================  ========================================================================
 
