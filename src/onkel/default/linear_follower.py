@@ -14,13 +14,13 @@ how many:
 
     W̄ ← W̄ + max(4/(n + 3), 1 - γ) (W - W̄)   after n rows.
 
-A prediction p becomes p + a (ℓ - p), of classes first with the ℓ of W̄, then with that of W. (Of
-numbers least squares knows all that W̄ could know.) Each a in [0, 1]
-is the smaller of two least-squares shares, over about the last 8 192 rows and the last 256, each
-less a standard error. ℓ must first have been right by four standard errors. Chances of classes are
-nearer to 0 and 1 than p, which alone makes squared errors smaller. So a is also 0 where ℓ has not
-made fewer mistakes in the last 8 192 rows, by a standard error. Where the rule is not linear, both
-stay out, as f knows all that ℓ could know.
+A prediction p becomes p + a (ℓ - p): of classes first with the ℓ of W̄, then with that of W; of
+numbers only with that of W, as least squares knows all that W̄ could know. Each a in [0, 1] is the
+smaller of two least-squares shares, over about the last 8 192 rows and the last 256, each less a
+standard error. ℓ must first have been right by four standard errors. Chances of classes are nearer
+to 0 and 1 than p, which alone makes squared errors smaller. So a is also 0 where ℓ has not made
+fewer mistakes in the last 8 192 rows, by a standard error. Where the rule is not linear, a hardly
+ever leaves 0, as f knows all that ℓ could know.
 
 Source: Robbins & Monro 1951 (gradient steps); Widrow & Hoff 1960 (steps that do not shrink, for
 numbers); Polyak & Juditsky 1992 (their mean); the shares are ours.
