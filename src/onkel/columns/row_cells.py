@@ -167,7 +167,8 @@ class TextCell(Cell):
         self.own: Categories = layout.categories[k]
         if self.column.constant:
             # the constant says nothing: it is read as a gap, and not counted
-            self.gaps, self.counted = self.gaps.union((self.column.constant,)), False
+            self.gaps: frozenset[str] = self.gaps.union((self.column.constant,))
+            self.counted: bool = False
 
     def read(self, value: Any) -> Any:
         return MISSING if _is_gap(value) else self._written(value)

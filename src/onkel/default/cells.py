@@ -56,7 +56,7 @@ class PairCells(Stateful):
         self.bins: PairBins = bins
         self.forgetting: float = forgetting
         self.first: float = 0.5 / max(len(bins.pairs), 1)
-        self.W = np.zeros((bins.n_cells, n_outputs))
+        self.W: np.ndarray = np.zeros((bins.n_cells, n_outputs))
         self.V = np.full(bins.n_cells, self.first)
         self.sums: np.ndarray = np.zeros(N_SUMS)
 
@@ -115,7 +115,8 @@ class PairCells(Stateful):
         added = joined((cells.W / cells.V[:, None] for cells in of_all), kept) / precision[:, None]
         mine, theirs = kept * self._gained(known, faded), other._gained(known, kept)
         total = (mine + theirs)[:, None]
-        part = np.divide(theirs[:, None], total, out=np.zeros(total.shape), where=total > 0.0)
+        part: np.ndarray = np.zeros(total.shape)
+        np.divide(theirs[:, None], total, out=part, where=total > 0.0)
         mean = (1.0 - part) * self.W + part * other.W
         # both are the origin's where no row came since
         self.W = np.where(total > 0.0, 0.5 * (added + mean), added)

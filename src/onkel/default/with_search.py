@@ -14,7 +14,7 @@ from onkel.default.cells import PairCells
 from onkel.default.corrected_by_cells import LATE, CorrectedModel
 from onkel.default.held_out import HeldOut
 from onkel.default.last_trees import last_trees
-from onkel.default.tree_part import FEWEST_ROWS
+from onkel.default.tree_part import FEWEST_ROWS, TreePart
 from onkel.numerics.arrays import targets_of
 from onkel.numerics.notices import working
 
@@ -43,7 +43,7 @@ class ModelWithSearch(CorrectedModel):
         self._begin_anew()
         with working(f"growing trees on all {len(X):,} rows kept"):
             of = self.map.n_components, rng, self._forgetting[0]
-            self.trees = last_trees(X, Y, weight, held, *of)
+            self.trees: TreePart | None = last_trees(X, Y, weight, held, *of)
         self.undo_log.forget()
 
     def _begin_cells_anew(self, X: np.ndarray, Y: np.ndarray, weight: np.ndarray) -> None:
