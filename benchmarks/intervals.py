@@ -18,7 +18,6 @@ from benchmarks.timing import head, line, one_core  # first: it sets the threads
 
 # isort: split
 import argparse
-import math
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -85,28 +84,27 @@ def forecasts(folder: Path) -> Iterator[tuple[str, np.ndarray, np.ndarray]]:
 
 
 def show_bounds(rows: dict[str, Record], first: int) -> None:
-    """Coverage and worst window at 90 %, and Winkler scores over DtACI's."""
+    """At 90 %: coverage, its extremes in a window, and Winkler scores over DtACI's."""
     measures = {name: measured(of, first) for name, of in rows.items()}
-    others = [name for name in next(iter(measures.values())) if name != "DtACI"]
-    cells = [f"{name}: coverage, worst, Winkler" for name in others]
-    cells[0] = "Intervals: coverage, worst, most, Winkler"
-    head("forecasts", "rows", *cells, "DtACI: coverage, worst", "its Winkler")
-    ratios: dict[str, list[float]] = {name: [] for name in others}
+    methods = sorted(next(iter(measures.values())), key=lambda method: method == "DtACI")
+    head("coverage", "rows", *methods)
     for name, found in measures.items():
-        base = found["DtACI"]
-        cells = []
-        for other in others:
-            of = found[other]
-            ratios[other].append(of["winkler"] / base["winkler"])
-            most = f", {of['most_window']:.3f}" if other == "Intervals" else ""
-            cells.append(f"{_share(of)}{most}, {ratios[other][-1]:.3f}")
-        line(name, f"{len(rows[name]['y']):,}", *cells, _share(base), f"{base['winkler']:.4g}")
-    means = [f"{math.exp(np.mean(np.log(ratios[name]))):.3f}" for name in others]
-    line("geometric mean", "", *means, "", "")
-
-
-def _share(found: dict) -> str:
-    return f"{found['coverage']:.3f}, {found['worst_window']:.3f}"
+        cells = [f"{found[method]['coverage']:.3f}" for method in methods]
+        line(name, f"{len(rows[name]['y']):,}", *cells)
+    print()
+    head("worst window", *methods, "most: Intervals")
+    for name, found in measures.items():
+        cells = [f"{found[method]['worst_window']:.3f}" for method in methods]
+        line(name, *cells, f"{found['Intervals']['most_window']:.3f}")
+    print()
+    head("Winkler score", *methods[:-1], "DtACI's")
+    ratios = []
+    for name, found in measures.items():
+        base = found["DtACI"]["winkler"]
+        ratios.append([found[method]["winkler"] / base for method in methods[:-1]])
+        line(name, *[f"{ratio:.3f}" for ratio in ratios[-1]], f"{base:.4g}")
+    means = np.exp(np.mean(np.log(ratios), axis=0))
+    line("geometric mean", *[f"{mean:.3f}" for mean in means], "")
 
 
 def show_levels(rows: dict[str, Record]) -> None:
