@@ -156,3 +156,17 @@ def test_columns_get_the_same_places_row_by_row(kind, seed):
         assert np.array_equal(rows.now(some)[0], rows.now(both)[1])
     assert rows.late == block.late
     assert _equal(rows.means, block.means)
+
+
+@pytest.mark.parametrize("kind", ["numbers", "classes"])
+def test_the_only_category_so_far_says_nothing_and_not_a_rounding(kind):
+    rng = np.random.default_rng(0)
+    y = rng.standard_normal(3000) * 0.1 + 1000.0 / 3.0
+    y = y if kind == "numbers" else np.where(rng.random(3000) < 1.0 / 3.0, "a", "b").astype(object)
+    codes, means = {0: np.ones(3000, np.int64)}, TargetMeans(kind == "classes")
+    assert not means.learn(codes, y)[0].any()
+    assert not means.now(codes)[0].any()
+    one = TargetMeans(kind == "classes")
+    for label in y[:500]:
+        assert one.learn_row({0: 1}, label)[0] in ([0.0], [])
+        assert one.row_now({0: 1})[0] in ([0.0], [])

@@ -32,12 +32,13 @@ def fill_means(X, means, counts):
 
 
 @jit_as_written
-def means_of_codes(codes, Y, before, counts, sums, smoothing, out, learn):
+def means_of_codes(codes, Y, before, counts, sums, smoothing, rounding, out, learn):
     """Smoothed mean target of each row's code minus that of all rows, from the rows before.
 
     ``before`` (n, J) holds the means of all rows before each row; ``smoothing`` such rows are added
-    to those of a code. The result is 0 for code 0, and for a code without rows. If a row has
-    several of the ``codes`` (n, m), it is their sum by the square root of their number.
+    to those of a code. A difference below the share ``rounding`` of a sum is 0. The result is 0 for
+    code 0, and for a code without rows. If a row has several of the ``codes`` (n, m), it is their
+    sum by the square root of their number.
     """
     for t in range(len(codes)):
         n_codes = 0
@@ -47,7 +48,9 @@ def means_of_codes(codes, Y, before, counts, sums, smoothing, out, learn):
             n_codes += 1
             for j in range(Y.shape[1]):
                 away = sums[c, j] - counts[c] * before[t, j]
-                out[t, j] += away / (counts[c] + smoothing)
+                # a column that knows one code so far stays constant
+                if np.abs(away) > rounding * np.abs(sums[c, j]):
+                    out[t, j] += away / (counts[c] + smoothing)
         if n_codes > 1:
             for j in range(Y.shape[1]):
                 out[t, j] /= np.sqrt(n_codes)

@@ -31,6 +31,9 @@ _Held = tuple[np.ndarray, np.ndarray, int | np.ndarray, np.ndarray, np.ndarray]
 _OfColumns = dict[int, np.ndarray]
 _Mark = tuple[list[str], float, np.ndarray, tuple[_OfColumns, _OfColumns], list[_Held]]
 _SMOOTHING = 10.0
+# A difference of two sums below this share of one of them is rounding. Else a column that has had
+# one category so far would be noise, which units of its own would make as large as other columns.
+_ROUNDING = 1e-12
 # Classes beyond this number have no statistic.
 _MOST_CLASSES = 16
 _FEWEST_CODES = 64
@@ -150,7 +153,7 @@ class TargetMeans(Stateful):
         self._make_room(name, int(codes.max(initial=0)) + 1)
         out = np.zeros_like(Y)
         own = self.counts[name], self.sums[name]
-        means_of_codes(codes, Y, before, *own, _SMOOTHING, out, learn)
+        means_of_codes(codes, Y, before, *own, _SMOOTHING, _ROUNDING, out, learn)
         return out
 
     def learn_row(self, codes: dict[int, int | list[int]], label: Any) -> dict[int, list[float]]:
@@ -212,10 +215,10 @@ class TargetMeans(Stateful):
         n, sums = counts.item(c), self.sums[name]
         m = n + _SMOOTHING
         if len(before) == 1 == sums.shape[1]:
-            return [(sums.item(c, 0) - n * before[0]) / m]
+            return [_away(sums.item(c, 0), n * before[0]) / m]
         # a class that came after the last row of this column has no sum there
         own = [*sums[c].tolist(), *[0.0] * (len(before) - sums.shape[1])]
-        return [(s - n * b) / m for s, b in zip(own, before, strict=True)]
+        return [_away(s, n * b) / m for s, b in zip(own, before, strict=True)]
 
     def _make_room(self, name: int, n: int) -> None:
         held = self.counts.get(name, np.zeros(0))
@@ -314,3 +317,9 @@ def _named(y: np.ndarray) -> tuple[list[str], np.ndarray, np.ndarray]:
         return [_name(y[0])], np.zeros(1, np.int64), np.zeros(1, np.int64)
     values, first, index = np.unique(y, return_index=True, return_inverse=True)
     return [_name(value) for value in values], first, index
+
+
+def _away(total: float, expected: float) -> float:
+    """The difference of two sums, or 0 where it is rounding."""
+    away = total - expected
+    return away if abs(away) > _ROUNDING * abs(total) else 0.0
