@@ -18,7 +18,7 @@ import onkel
 from onkel import persistence
 from onkel.cli import app
 from onkel.cli.learn import continuing
-from onkel.persistence import load_with_info
+from onkel.persistence import atomic, load_with_info
 
 ROWS = 6000
 
@@ -129,13 +129,13 @@ def full_disk(monkeypatch):
     def fill(n):
         tries = []
 
-        def save(model, path, **more):
+        def to_bytes(model, **more):
             tries.append(model.n_rows)
             if len(tries) <= n:
-                raise OSError(errno.ENOSPC, "No space left on device", str(path))
-            persistence.save(model, path, **more)
+                raise OSError(errno.ENOSPC, "No space left on device")
+            return persistence.to_bytes(model, **more)
 
-        monkeypatch.setattr(continuing, "save", save)
+        monkeypatch.setattr(continuing, "to_bytes", to_bytes)
         return tries
 
     return fill
@@ -227,3 +227,23 @@ def test_sigterm_saves_as_ctrl_c_does(tmp_path, lines):
     n_rows = onkel.load(saved).n_rows
     assert n_rows >= 8192
     assert f"terminated after {n_rows:,} rows" in "".join(said)
+
+
+def test_a_checkpoint_whose_folder_could_not_be_flushed_is_not_that_of_another(
+    rows, tmp_path, monkeypatch
+):
+    tries, sync_folder = [], atomic.sync_folder
+
+    def fail_once(folder):
+        tries.append(folder)
+        if len(tries) == 1:
+            raise OSError(errno.EIO, "Input/output error")
+        sync_folder(folder)
+
+    monkeypatch.setattr(atomic, "sync_folder", fail_once)
+    kept = tmp_path / "c.onkel"
+    result = learn(rows, "--checkpoint", kept, "--checkpoint-every", 4096)
+    assert len(tries) > 1
+    assert result.exit_code == 0
+    assert onkel.load(kept).n_rows == ROWS
+    assert not (tmp_path / "c.2.onkel").exists()

@@ -12,7 +12,7 @@ from onkel.cli.learn.options import LearnOptions
 from onkel.columns.failures import count
 from onkel.errors import ModelFileError
 from onkel.evaluation.run import PrequentialRun
-from onkel.persistence import load_with_info, save
+from onkel.persistence import load_with_info, to_bytes
 from onkel.persistence.untouched import Untouched
 from onkel.pipeline import StreamModel
 from onkel.pipeline.rows import excluded
@@ -87,15 +87,13 @@ class Checkpoint:
         # rows of this source alone: a model given with --from had others before
         read = model.n_rows + run.n_waiting - model.settings.get("rows_before", 0)
         info = run.get_info() | {"fingerprint": stream.fingerprint(read)}
-        before, self.path = self.path, self._file.path()
-        assert self.path is not None
+        before = self.path
         try:
-            save(model, self.path, info=info)
+            self.path = self._file.write(to_bytes(model, info=info))
         except OSError as error:
             complain_unwritten(f"the checkpoint after {count(model.n_rows, 'row')}", error)
             self.failed = True
             return
-        self._file.is_written()
         if self._file.moved and self.path != before:
             complain(self._file.moved)
         if self.failed:

@@ -238,12 +238,11 @@ class Pipe:
         return self._could_save(self._save_now if self._durable is None else self._durable.snapshot)
 
     def _save_now(self) -> None:
-        # a model without rows is not written
-        path = self._saved.path() if self._model.model.n_rows else self._options.model
-        assert path is not None
-        self._model.save(path)
         if self._model.model.n_rows:
-            self._saved.is_written()
+            self._saved.write(self._model.to_bytes())
+        else:
+            # says that a model without rows is not written
+            self._model.save(self._options.model)
 
     def _could_save(self, step: Callable[[], object]) -> bool:
         """Whether a step of a save could be done; a failure is reported, and the next save tries
