@@ -197,7 +197,7 @@ class CorrectedModel(ExplicitModel):
     def succeed(self, before: Self) -> None:
         """As :meth:`ExplicitModel.succeed`; its trees go on until others are grown.
 
-        They have to prove right anew. What follows the stream goes on.
+        They have to prove right anew. What follows the stream goes on; its mean begins anew.
         """
         self.follower = before.follower or self.follower
         if self.follower is not None:

@@ -157,7 +157,10 @@ class LinearFollower(Stateful):
     def shares(self) -> list[float]:
         """a of W̄, and of W."""
         of_both = zip((_MEAN, _LAST), self.sums, self.fewer, self.proven, strict=True)
-        return [share_of(model, self.loss, *of) for model, *of in of_both]
+        return [
+            smaller_share(model, sums) if counts(self.loss, *of) else 0.0
+            for model, sums, *of in of_both
+        ]
 
     def begin_share(self) -> None:
         """Both have to prove right anew, beside other predictions."""
@@ -197,8 +200,8 @@ class LinearFollower(Stateful):
         new = other.rows - known.rows
         in_mean = (self.rows / max(self.rows + new, 1)) ** _LATE * (1.0 - self._forgotten) ** new
         in_last = self._kept[1] ** (new / PERIOD)
-        mine = (self.rows - known.rows) * np.array([in_mean, in_last])
-        part = (new / np.maximum(mine + new, 1.0))[:, None, None]
+        rows = (self.rows - known.rows) * np.array([in_mean, in_last])
+        part = (new / np.maximum(rows + new, 1.0))[:, None, None]
         self.W = (1.0 - part) * self.W + part * other.W
         self.proven = np.maximum(self.proven, other.proven)
         self.rows += new
@@ -244,10 +247,10 @@ def follow(Z, Y, P, weight, W, n, loss, rate, most, forgotten, kept, sums, fewer
                 r[k] = Y[t, k] - p[k]
                 # the slope is what ℓ leaves of the target
                 s[k] = r[k] - of_sign * g[k]
-            a = share_of(model, loss, sums[model], fewer[model], proven[model])
+            to = smaller_share(model, sums[model])
+            a = to if counts(loss, fewer[model], proven[model]) else 0.0
             if weight[t] > 0.0:
                 if loss != SQUARED:
-                    to = _smaller_share(model, sums[model])
                     d = _mistaken(Y[t], p, s, 0.0) - _mistaken(Y[t], p, s, to)
                     fewer[model, 0] += weight[t] * d
                     fewer[model, 1] += (weight[t] * d) ** 2
@@ -271,15 +274,14 @@ def follow(Z, Y, P, weight, W, n, loss, rate, most, forgotten, kept, sums, fewer
 
 
 @jit_called
-def share_of(model, loss, sums, fewer, proven):
-    """a: 0 until ℓ is proven, and of classes while mistakes do not become fewer."""
-    if proven == 0 or (loss != SQUARED and fewer[0] <= math.sqrt(max(fewer[1], 0.0))):
-        return 0.0
-    return _smaller_share(model, sums)
+def counts(loss, fewer, proven):
+    """Whether ℓ is proven, and of classes mistakes become fewer; else a is 0."""
+    return proven > 0 and (loss == SQUARED or fewer[0] > math.sqrt(max(fewer[1], 0.0)))
 
 
 @jit_called
-def _smaller_share(model, sums):
+def smaller_share(model, sums):
+    """a of a model that counts."""
     return min(share(sums[0], _DOUBT[model]), share(sums[1], _DOUBT[model]))
 
 
