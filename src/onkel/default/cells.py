@@ -109,7 +109,9 @@ class PairCells(Stateful):
         they began.
         """
         known = PairCells(self.bins, self.W.shape[1]) if origin is None else origin
-        faded, kept = (self.forgetting ** of._since(known) for of in (self, other))
+        faded, kept = (
+            self.forgetting ** (PERIOD * steps_since(of.sums, known.sums)) for of in (self, other)
+        )
         of_all = (self, other, known)
         precision = joined((1.0 / cells.V for cells in of_all), kept)
         added = joined((cells.W / cells.V[:, None] for cells in of_all), kept) / precision[:, None]
@@ -122,11 +124,6 @@ class PairCells(Stateful):
         self.W = np.where(total > 0.0, 0.5 * (added + mean), added)
         self.V = 1.0 / precision
         self.sums = _sums_of_mean(self.sums, other.sums, known.sums, faded, kept)
-
-    def _since(self, origin: PairCells) -> int:
-        """Rows since those of ``origin``, up to the last step of forgetting."""
-        rows, known = (int(of.sums[ROWS]) // PERIOD for of in (self, origin))
-        return PERIOD * (rows - known)
 
     def _gained(self, origin: PairCells, kept: float) -> np.ndarray:
         """The precision (cells,) gained since ``origin``, of which ``kept`` is left."""
@@ -157,6 +154,11 @@ def share_left(sums: np.ndarray) -> float:
     """Squared residuals after a correction, as a share of those before."""
     whole = sums[WHOLE]
     return float(sums[LEFT] / whole) if whole > 0.0 else 1.0
+
+
+def steps_since(sums: np.ndarray, origin: np.ndarray) -> int:
+    """Steps of forgetting of the sums of a correction since they were those of ``origin``."""
+    return int(sums[ROWS] // PERIOD - origin[ROWS] // PERIOD)
 
 
 def joined_sums(mine: np.ndarray, other: np.ndarray, origin: np.ndarray, kept: float) -> np.ndarray:

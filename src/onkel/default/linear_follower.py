@@ -44,6 +44,7 @@ from onkel.default.cells import (
     residuals_with_class,
     share,
     share_left,
+    steps_since,
 )
 from onkel.default.linear_part import MOST
 from onkel.default.losses import MORE, SQUARED, TWO, loss_for, slopes_of_row
@@ -205,8 +206,7 @@ class LinearFollower(Stateful):
         self.W = (1.0 - part) * self.W + part * other.W
         self.proven = np.maximum(self.proven, other.proven)
         self.rows += new
-        since = other.sums[_LAST, 0, ROWS] // PERIOD - known.sums[_LAST, 0, ROWS] // PERIOD
-        kept = self._kept**since
+        kept: np.ndarray = self._kept ** steps_since(other.sums[_LAST, 0], known.sums[_LAST, 0])
         # squares fade twice as fast
         fewer = (of.fewer for of in (self, other, known))
         self.fewer = joined(fewer, kept[0] ** np.array([1, 2]))

@@ -38,6 +38,7 @@ from onkel.default.cells import (
     residuals_with_class,
     share,
     share_left,
+    steps_since,
 )
 from onkel.default.held_out import HeldOut
 from onkel.default.learning_leaves import LearningLeaves
@@ -256,7 +257,7 @@ class TreePart(Stateful):
     def take_in(self, other: TreePart, origin: TreePart | None) -> None:
         """Add the sums of what another learned since both were ``origin``."""
         known = np.zeros(N_SUMS) if origin is None else origin.sums
-        kept = self._kept[0] ** (other.sums[ROWS] // PERIOD - known[ROWS] // PERIOD)
+        kept = self._kept[0] ** steps_since(other.sums, known)
         self.sums = joined_sums(self.sums, other.sums, known, kept)
 
     # ---- state ---------------------------------------------------------------------------------
