@@ -79,7 +79,7 @@ def _corrected(model: CorrectedModel, X: Value) -> Value:
 
 def _with_linear(linear: LinearPart, p: Value, X: Value, n_columns: int) -> Value:
     """p + a (ℓ(x) - p); p where ℓ has won, and rows have a column that came later."""
-    with_l = p * (1.0 - linear.share) + _linear(linear, linear.W, X) * linear.share
+    with_l = p * (1.0 - linear.share) + _of_units(_units(linear, X), linear.W) * linear.share
     d = len(linear.middle)
     if not linear.won or d == n_columns:
         return with_l
@@ -90,15 +90,22 @@ def _with_linear(linear: LinearPart, p: Value, X: Value, n_columns: int) -> Valu
 
 def _with_follower(follower: LinearFollower, p: Value, X: Value) -> Value:
     """p + a (ℓ(x) - p), where ℓ has a link, for each of its models that counts."""
+    if not any(follower.shares):
+        return p
+    U = _units(follower, X)
     for W, a in zip(follower.W, follower.shares, strict=True):
         if a:
-            p = p * (1.0 - a) + _linked(_linear(follower, W, X), follower.loss) * a
+            p = p * (1.0 - a) + _linked(_of_units(U, W), follower.loss) * a
     return p
 
 
-def _linear(part: LinearPart | LinearFollower, W: np.ndarray, X: Value) -> Value:
+def _units(part: LinearPart | LinearFollower, X: Value) -> Value:
+    """Standardised columns, cut off where the part does."""
     U = in_units(X.columns(np.arange(len(part.middle))).to(np.float64), part.get_state())
-    U = X.graph.node("Clip", U, -part.farthest, part.farthest)
+    return X.graph.node("Clip", U, -part.farthest, part.farthest)
+
+
+def _of_units(U: Value, W: np.ndarray) -> Value:
     return U @ W[:-1] + W[-1]
 
 
