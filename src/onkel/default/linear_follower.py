@@ -206,13 +206,13 @@ class LinearFollower(Stateful):
         self.W = (1.0 - part) * self.W + part * other.W
         self.proven = np.maximum(self.proven, other.proven)
         self.rows += new
-        kept: np.ndarray = self._kept ** steps_since(other.sums[_LAST, 0], known.sums[_LAST, 0])
+        kept = self._kept ** steps_since(other.sums[_LAST, 0], known.sums[_LAST, 0])
         # squares fade twice as fast
         fewer = (of.fewer for of in (self, other, known))
         self.fewer = joined(fewer, kept[0] ** np.array([1, 2]))
         for model, i in np.ndindex(2, 2):
             mine, own, both = (of.sums[model, i] for of in (self, other, known))
-            self.sums[model, i] = joined_sums(mine, own, both, kept[i])
+            self.sums[model, i] = joined_sums(mine, own, both, float(kept[i]))
 
     # ---- state ---------------------------------------------------------------------------------
 
