@@ -1,8 +1,9 @@
-"""When a model's file is due: after so many events, or so many seconds if any came."""
+"""When a model's file is due, and what is said of one that another process wrote."""
 
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 
 
 class SaveClock:
@@ -36,3 +37,17 @@ class SaveClock:
     def is_due(self) -> bool:
         """Whether it is time to save."""
         return self._events >= self._every or (self._events > 0 and not self.seconds_left())
+
+
+class MovedNotice:
+    """Says once, by ``say``, where a model is whose file another process wrote."""
+
+    def __init__(self, say: Callable[[str], object]) -> None:
+        self._say = say
+        self._told: str | None = None
+
+    def check(self, moved: str | None) -> None:
+        """Say what there is to say, if that is new."""
+        if self._told != moved:
+            self._told = moved
+            self._say(f"error: {moved}")

@@ -13,7 +13,7 @@ from onkel.cli.live.opening import open_durable
 from onkel.cli.live.options import LiveOptions
 from onkel.cli.signals import Interrupted, Interrupts
 from onkel.columns.failures import count
-from onkel.serve.saving import SaveClock
+from onkel.serve.saving import MovedNotice, SaveClock
 
 if TYPE_CHECKING:
     from onkel.serve.brokers import Door
@@ -63,8 +63,7 @@ class _Standing:
     def __init__(self, options: LiveOptions, door: Door, interrupts: Interrupts) -> None:
         self._options, self._door, self._interrupts = options, door, interrupts
         self._clock = SaveClock(options.save_every, options.save_seconds)
-        # what was said of a file that another process wrote
-        self._told: str | None = None
+        self._notice = MovedNotice(say_line)
 
     def run(self) -> int:
         """Recover, then answer and learn until a signal comes; the exit status."""
@@ -85,7 +84,7 @@ class _Standing:
                 say_line(f"{signal.word}: {count(rows, 'row')} learned")
                 if self._metrics.are_wanted:
                     self._metrics.print(self._model.live.report())
-                return signal.status if saved and not self._told else 1
+                return signal.status if saved and not self._model.moved else 1
 
     def _recover(self, model: DurableModel) -> int:
         """Take the journal's cuts again, and send the answers that were not sent."""
@@ -118,9 +117,7 @@ class _Standing:
         except (OSError, ValueError) as error:
             say_line(f"error: the model could not be saved: {error}; the journal has everything")
             return False
-        if self._told != self._model.moved:
-            self._told = self._model.moved
-            say_line(f"error: {self._told}")
+        self._notice.check(self._model.moved)
         return True
 
 

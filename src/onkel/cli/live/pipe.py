@@ -23,7 +23,7 @@ from onkel.errors import JournalError
 from onkel.persistence.untouched import Untouched
 from onkel.serve import notation
 from onkel.serve.background import BackgroundSave
-from onkel.serve.saving import SaveClock
+from onkel.serve.saving import MovedNotice, SaveClock
 
 if TYPE_CHECKING:
     from onkel.serve.live import LiveModel
@@ -72,8 +72,7 @@ class Pipe:
         # what says that another process wrote the file
         self._file: Any = durable or self._saved
         self._broken = self._untaken = self._is_settled = False
-        # what was said of a file that another process wrote
-        self._told: str | None = None
+        self._notice = MovedNotice(say_line)
         self._metrics = Metrics(options, model.counts["rows"])
         self._flushed = time.monotonic()
 
@@ -252,9 +251,7 @@ class Pipe:
         except (OSError, ValueError, TypeError) as error:
             say_line(f"error: the model could not be saved: {error}")
             return False
-        if self._told != self._file.moved:
-            self._told = self._file.moved
-            say_line(f"error: {self._told}")
+        self._notice.check(self._file.moved)
         return True
 
     def _print_metrics(self) -> None:

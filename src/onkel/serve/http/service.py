@@ -30,6 +30,7 @@ from onkel.serve.http.metrics import Metrics
 from onkel.serve.one_model import Models
 from onkel.serve.reading import peek
 from onkel.serve.replica import Replica
+from onkel.serve.saving import MovedNotice
 
 if TYPE_CHECKING:
     from onkel.serve.live import LiveModel
@@ -77,8 +78,7 @@ class Service:
         #: the last answers, for the page
         self.last: deque[Event] = deque(maxlen=20)
         self._failed: str | None = None
-        # what was said of a file that another process wrote
-        self._told: str | None = None
+        self._notice = MovedNotice(say)
 
     @property
     def verbs(self) -> list[str]:
@@ -102,7 +102,7 @@ class Service:
         self.writer.end()
         self.reader.end()
         self.models.close()
-        self._tell_of_file()
+        self._notice.check(self.models.moved)
 
     async def answer(self, verb: str, key: str | None, rows: Sequence[object]) -> list[Event]:
         """The answers to rows, in their order.
@@ -269,13 +269,7 @@ class Service:
             self._failed = str(error)
         else:
             self._failed = None
-        self._tell_of_file()
-
-    def _tell_of_file(self) -> None:
-        """Say where the model is, once, if another process wrote its file."""
-        if self._told != self.models.moved:
-            self._told = self.models.moved
-            self.say(f"error: {self._told}")
+        self._notice.check(self.models.moved)
 
 
 def _take_back(live: LiveModel, new: list[list[str]]) -> None:
