@@ -46,7 +46,7 @@ def test_it_is_the_naive_loop(grouped):
         more = {"groups": [group]} if grouped else {}
         ahead = sum(not grouped or site[s] == group for s in waiting)
         learned = t > len(waiting)
-        expected = plain.predict_next(X[t : t + 1], ahead, **more)[0] if learned else 0.0
+        expected = plain.predict_next(X[t : t + 1], ahead, **more)[0] if learned else None
         assert late.predict(t, X[t], group) == expected
         waiting.append(t)
         # labels come in any order
@@ -70,6 +70,21 @@ def test_what_was_predicted_comes_back_with_the_label():
         now = late.predict(t, X[t])
         assert late.learn(t, labels[t]) == now
     assert late.model.n_rows_ == N
+
+
+@pytest.mark.parametrize("task", ["regression", "classification"])
+def test_before_the_first_label_nothing_is_predicted(task, tmp_path):
+    late = LateLabels(StreamModel(make("pa", task=task)))
+    assert [late.predict(t, {"a": 1.0}) for t in range(3)] == [None] * 3
+    assert late.predict("next", {"a": 1.0}, keep=False) is None
+    label = 2.0 if task == "regression" else "up"
+    assert late.learn(0, label) is None
+    assert late.predict(3, {"a": 1.0}) is not None
+    # of the rows before, a file says the same
+    late.save(tmp_path / "late.onkel")
+    late = load(tmp_path / "late.onkel")
+    assert late.prediction(1) is None
+    assert late.learn(2, label) is None
 
 
 def test_the_oldest_rows_are_forgotten_and_counted():

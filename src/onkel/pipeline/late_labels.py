@@ -74,7 +74,8 @@ class LateLabels(Stateful):
     ...     _ = model.predict(f"order {t}", X[t])
     ...     if t >= 5:  # the label comes five rows later
     ...         before = model.learn(f"order {t - 5}", y[t - 5])
-    ...         errors.append(abs(before - y[t - 5]))
+    ...         if before is not None:  # nothing can be predicted before the first label
+    ...             errors.append(abs(before - y[t - 5]))
     >>> print(f"{np.mean(errors[100:]):.3f}")
     0.017
     >>> model.n_waiting
@@ -100,11 +101,6 @@ class LateLabels(Stateful):
         self.n_forgotten: int = 0
         #: the rows whose labels are still to come
         self.waiting: LabelQueue = LabelQueue()
-
-    @property
-    def _task(self) -> str:
-        model = self.model
-        return str(model.task if isinstance(model, StreamModel) else model._task)
 
     @property
     def n_waiting(self) -> int:
@@ -140,7 +136,7 @@ class LateLabels(Stateful):
         Returns
         -------
         str, int or float
-            The label or value. Before the first learned row: 0 in regression, None otherwise.
+            The label or value. Before the first learned row: None.
 
         Raises
         ------
@@ -160,7 +156,7 @@ class LateLabels(Stateful):
                     self.waiting.forget_oldest()
                     self.n_forgotten += 1
                 self.waiting.add(id, row)
-        return self._shown(row)
+        return row.predicted
 
     @locked
     def predict_all(self, ids: Sequence[Hashable], rows: Sequence[Row]) -> list[Any]:
@@ -244,7 +240,8 @@ class LateLabels(Stateful):
         Returns
         -------
         str, int or float
-            The prediction made for the row; compare it with ``y`` for an honest score.
+            The prediction made for the row; compare it with ``y`` for an honest score. None if
+            the row came before the first label.
 
         Raises
         ------
@@ -268,7 +265,7 @@ class LateLabels(Stateful):
                     **by_group(model, None if row.group is None else [row.group]),
                 )
             self.waiting.pop(id)
-        return self._shown(row)
+        return row.predicted
 
     @locked
     def learn_all(self, ids: Sequence[Hashable], y: Sequence[object]) -> None:
@@ -301,13 +298,7 @@ class LateLabels(Stateful):
     def prediction(self, id: Hashable) -> Any:
         """What was predicted for the row of an id that waits; None if none waits."""
         row = self.waiting.get(id)
-        return None if row is None else self._shown(row)
-
-    def _shown(self, row: Waiting) -> Any:
-        """What was predicted of a row when it came."""
-        # before the first label: 0, or no class
-        nothing = row.predicted is None and self._task == "regression"
-        return 0.0 if nothing else row.predicted
+        return None if row is None else row.predicted
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model and the rows that wait to one file; `onkel.load` reads it.
