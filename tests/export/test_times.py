@@ -36,6 +36,13 @@ def test_moments_are_rounded_alike():
     assert differ[:-1].mean() < 1e-5
 
 
+def test_the_same_hour_of_any_day_is_the_same_number():
+    # before and after 1970, and before and after the day from which floats of days are coarser
+    seconds = 86_400.0 * np.concatenate([np.arange(-900, 900), np.arange(16_000, 17_000)]) + 36_060
+    found = run(lambda x: _time_features(x, seconds[0]), seconds, 7)
+    assert np.ptp(found[:, 1:3], axis=0).tolist() == [0.0, 0.0]
+
+
 def test_asinh_is_exact_near_and_far():
     x = np.concatenate([np.logspace(-300, 150, 4000), [0.0]])
     found = run(asinh, np.concatenate([x, -x]), 1)[:, 0]

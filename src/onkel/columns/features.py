@@ -28,11 +28,12 @@ def time_features(seconds: np.ndarray, origin: float) -> np.ndarray:
     asinh of the days since the origin: linear at first and slow later, because kernels predict
     nothing far from the rows they learned. For the same reason the phase in the year is (0, 0)
     within a quarter of a year of the origin: by then a stream has seen only a short arc of that
-    circle. The phase in the week is in whole days from Monday.
+    circle. The phase in the week is in whole days from Monday. That in the day is of the seconds
+    since midnight, so the same hour is the same number on every day.
     """
     days = seconds / DAY
     since = (seconds - origin) / DAY
-    phases = days % 1.0, (np.floor(days) + MONDAY) % 7.0 / 7.0, days % YEAR / YEAR
+    phases = seconds % DAY / DAY, (np.floor(days) + MONDAY) % 7.0 / 7.0, days % YEAR / YEAR
     angles = 2.0 * np.pi * np.stack(phases, axis=1)
     circles = np.stack([np.sin(angles), np.cos(angles)], axis=2).reshape(len(seconds), 6)
     circles[np.abs(since) < QUARTER, 4:] = 0.0

@@ -97,7 +97,7 @@ def _time_features(seconds: Value, origin: float) -> Value:
     """As :func:`onkel.columns.features.time_features`, (n, 7)."""
     days, since = seconds / DAY, (seconds - origin) / DAY
     weekday = _rest(days.of("Floor") + MONDAY, 7.0)
-    circles = [_circle(_rest(days, 1.0)), _circle(weekday / 7.0)]
+    circles = [_circle(_rest(seconds, DAY) / DAY), _circle(weekday / 7.0)]
     year = where(since.of("Abs") < QUARTER, 0.0, _circle(_rest(days, YEAR) / YEAR))
     return concat(asinh(since), *circles, year)
 
