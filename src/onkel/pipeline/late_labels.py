@@ -77,7 +77,7 @@ class LateLabels(Stateful):
     ...         if before is not None:  # nothing can be predicted before the first label
     ...             errors.append(abs(before - y[t - 5]))
     >>> print(f"{np.mean(errors[100:]):.3f}")
-    0.017
+    0.018
     >>> model.n_waiting
     5
     """
