@@ -51,6 +51,6 @@ def _array(value: object) -> str:
     return f"numbers of shape {value.shape} that begin with {value.flat[0]}"
 
 
-def _short(value: object, most: int = 120) -> str:
+def _short(value: object) -> str:
     text = value if isinstance(value, str) else repr(value)
-    return text if len(text) <= most else text[: most - 3] + "..."
+    return text if len(text) <= 120 else text[:117] + "..."

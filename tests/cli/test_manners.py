@@ -376,7 +376,7 @@ def terminal(monkeypatch):
 
 
 def test_a_remark_beside_a_bar_does_not_break_it(terminal):
-    for _ in watched([types.SimpleNamespace(X=np.zeros((3, 1)))], "predicting", 3):
+    for _ in watched([types.SimpleNamespace(X=np.zeros((3, 1)))], 3):
         notices.say("compiling something")
     assert "\x1b[2Kcompiling something" in re.sub(r"\x1b\[[0-9;]*m", "", terminal.getvalue())
 

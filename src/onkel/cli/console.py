@@ -145,8 +145,8 @@ class Notes:
         """Does nothing: only progress lines show how far a fit is."""
 
 
-def watched(blocks: Stream, title: str, total: int | None) -> Iterator[Block]:
-    """Pass blocks through, with a progress bar on stderr if it is a terminal."""
+def watched(blocks: Stream, total: int | None) -> Iterator[Block]:
+    """Pass blocks to predict through, with a progress bar on stderr if it is a terminal."""
     from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
 
     from onkel.evaluation.progress import wide_bar
@@ -161,7 +161,7 @@ def watched(blocks: Stream, title: str, total: int | None) -> Iterator[Block]:
     console = stderr()
     bar = wide_bar(console, *columns, disable=not console.is_terminal)
     with bar, heard_by(Notes(console)):
-        task = bar.add_task(title, total=total)
+        task = bar.add_task("predicting", total=total)
         for block in blocks:
             yield block
             bar.advance(task, block.X.shape[0])

@@ -28,7 +28,7 @@ Write = Callable[[Columns], None]
 
 
 @contextmanager
-def open_writer(out: str, named: Callable[[Path], Path] | None = None) -> Iterator[Write]:
+def open_writer(out: str, named: Callable[[Path], Path]) -> Iterator[Write]:
     """A function that writes columns to a file, or as CSV to stdout for "-".
 
     It takes a dict of columns of the same length, every time with the same names and types.

@@ -187,7 +187,7 @@ class PredictJob:
         options, model = self.options, self.model
         if options.learn:
             model.adopt(stream)
-        for block in watched(stream, "predicting", stream.n_rows):
+        for block in watched(stream, stream.n_rows):
             with held():
                 began = time.perf_counter()
                 try:

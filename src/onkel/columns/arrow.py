@@ -18,7 +18,7 @@ FAILURES = (pa.ArrowException, TypeError, ValueError, OverflowError)
 """What Arrow raises where values are of no one type."""
 
 
-def arrow_array(values: list[object], name: str, source: str | None = None) -> pa.Array:
+def arrow_array(values: list[object], name: str, source: str | None) -> pa.Array:
     """A column of Python values; whole numbers beyond 64 bits make it one of floats.
 
     Where texts are among numbers and flags, all are texts, as in a CSV file. A DataError names the
@@ -63,7 +63,7 @@ def _as_moment(value: object) -> object:
     return value.astype(f"{value.dtype.kind}8[us]").item()
 
 
-def as_floats(values: Iterable[Any], name: str, source: str | None = None) -> list[float]:
+def as_floats(values: Iterable[Any], name: str, source: str | None) -> list[float]:
     """Numbers of any size as floats, NaN where missing."""
     found: list[float] = []
     for row, value in enumerate(values):
@@ -77,7 +77,7 @@ def as_floats(values: Iterable[Any], name: str, source: str | None = None) -> li
     return found
 
 
-def check_texts(values: Iterable[object], name: str, source: str | None = None) -> None:
+def check_texts(values: Iterable[object], name: str, source: str | None) -> None:
     """DataError at the first text that UTF-8 cannot hold."""
     for row, value in enumerate(values):
         if isinstance(value, str) and not is_utf8(value):
@@ -87,7 +87,7 @@ def check_texts(values: Iterable[object], name: str, source: str | None = None) 
             ) from None  # fmt: skip
 
 
-def check_names(names: Iterable[object], source: str | None = None) -> None:
+def check_names(names: Iterable[object], source: str | None) -> None:
     """DataError at the first name of a column that UTF-8 cannot hold."""
     for name in names:
         if isinstance(name, str) and not is_utf8(name):

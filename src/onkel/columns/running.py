@@ -139,7 +139,6 @@ def standard_sparse(indptr, indices, data, out, count, mean, m2, t):
             m2[j] += d * (x - mean[j])
             s = m2[j] + mean[j] * mean[j] * count[j] * (t - count[j]) / t
             out[k] = x / np.sqrt(s / t) if s / t > 0.0 else 0.0
-    return t
 
 
 @jit_as_written

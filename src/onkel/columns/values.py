@@ -239,7 +239,7 @@ def target_values(
     return values, gone if gone.any() else None
 
 
-def moments(array: pa.Array, name: str, form: str = "") -> np.ndarray:
+def moments(array: pa.Array, name: str, form: str) -> np.ndarray:
     """Seconds of each row, from times, dates, or numbers of seconds; text is read in its form."""
     if kind_of(array.type) == "text":
         text = text_of(array, name)

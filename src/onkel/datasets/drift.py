@@ -90,7 +90,7 @@ def drift_stream(
         yield Block(X[:n], y[:n], start)
 
 
-def concept(k: int, seed: int = 0, n_features: int = 5) -> tuple[int, int, int]:
+def concept(k: int, seed: int, n_features: int) -> tuple[int, int, int]:
     """The features (a, b, c) of concept k: ``y = x_a·x_b + sin(2·x_c) > 0``."""
     features = (0, 0, 0)
     for i in range(k + 1):

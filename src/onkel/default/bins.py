@@ -78,7 +78,7 @@ class PairBins(Stateful):
 
     def alone(self) -> PairBins:
         """The same columns without their pairs, with bins joined until at most 8 are left."""
-        few = [_thinned(e, _FEW_BINS) for e in _finite(self.edges)]
+        few = [_thinned(e) for e in _finite(self.edges)]
         return PairBins(self.columns, few, paired=False)
 
     def check_state(self, state: State, sizes: dict[str, int]) -> None:
@@ -123,11 +123,11 @@ def _edges(x: np.ndarray, values: np.ndarray, bins: int) -> np.ndarray:
     return np.unique(0.5 * values[:-1] + 0.5 * values[1:])
 
 
-def _thinned(edges: np.ndarray, bins: int) -> np.ndarray:
-    """Some of the ``edges``, so that at most ``bins`` bins remain."""
-    if len(edges) < bins:
+def _thinned(edges: np.ndarray) -> np.ndarray:
+    """Some of the ``edges``, so that few bins remain."""
+    if len(edges) < _FEW_BINS:
         return edges
-    return edges[np.arange(1, bins) * (len(edges) + 1) // bins - 1]
+    return edges[np.arange(1, _FEW_BINS) * (len(edges) + 1) // _FEW_BINS - 1]
 
 
 def _explained(X: np.ndarray, Y: np.ndarray, values: list[np.ndarray]) -> np.ndarray:

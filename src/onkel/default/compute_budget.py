@@ -73,7 +73,7 @@ class ComputeBudget(Stateful):
             # that fit is being made
             return
         feature_map.postpone(False, warmup.count)
-        work = _work_begun(feature_map, warmup.count, BIN_ROWS, warmup.n_rows)
+        work = _work_begun(feature_map, warmup.count, warmup.n_rows)
         if not self.charge(work, _FOR_SEARCHES):
             feature_map.postpone(True)
 
@@ -88,17 +88,17 @@ def work_of_all_fits(feature_map: FeatureMap) -> int:
     return feature_map.work_between(0, feature_map.warmup_rows())[1]
 
 
-def _work_begun(feature_map: FeatureMap, count: int, rows: int, last: int) -> int:
-    """The work of the fits that begin while the next ``rows`` come.
+def _work_begun(feature_map: FeatureMap, count: int, last: int) -> int:
+    """The work of the fits that begin while the next :data:`BIN_ROWS` rows come.
 
-    A fit that is made ahead may last longer. Then the span grows, by whole multiples of ``rows``,
-    until the fit ends; fits that begin in the longer span count, too. No fit is due after ``last``.
+    A fit that is made ahead may last longer. Then the span grows, by as many rows again, until the
+    fit ends; fits that begin in the longer span count, too. No fit is due after ``last``.
     """
-    work, end, due = 0, count + rows, count
+    work, end, due = 0, count + BIN_ROWS, count
     while due < last:
         due, seen = feature_map.next_fit(due, last)
         if seen > end:
             break
         work += feature_map.work_of_fit(due)
-        end += -(-max(due - end, 0) // rows) * rows
+        end += -(-max(due - end, 0) // BIN_ROWS) * BIN_ROWS
     return work

@@ -318,14 +318,14 @@ class RecursiveLeastSquares(Stateful):
 
     def take_in(
         self, other: RecursiveLeastSquares, origin: RecursiveLeastSquares | None, rows: int
-    ) -> np.ndarray:
+    ) -> None:
         """Add what another learned since both were ``origin`` (None: since the first row).
 
-        With forgetting, its ``rows`` rows follow those here. Returns the weights (K, m).
+        With forgetting, its ``rows`` rows follow those here.
         """
         parts = self._faded(), other._faded(), NOTHING if origin is None else origin._faded()
         self.sums.join(parts, self.forgetting**rows)
-        return self.factor_anew()
+        self.factor_anew()
 
     def _faded(self) -> list[Any]:
         """The sums after all rows."""

@@ -27,7 +27,7 @@ import numpy as np
 _BRACKET, _BISECT = 1100, 200
 
 
-def divergence(q: np.ndarray, power: float = 2.0) -> float:
+def divergence(q: np.ndarray, power: float) -> float:
     """D_f(q‖1/N) = (1/N) Σ (N q_m)^k - 1 of a distribution q (N,)."""
     return float(np.mean((len(q) * q) ** power) - 1.0)
 

@@ -219,9 +219,7 @@ class BlockModel(Stateful):
             self._feedback.learn_values(y, found, found if alone is None else alone[first:])
 
     @locked
-    def intervals_then_learn(
-        self, block: Block, level: float, source: str | None = None
-    ) -> np.ndarray:
+    def intervals_then_learn(self, block: Block, level: float, source: str | None) -> np.ndarray:
         """As `learn`; returns predictions and bounds (n, 3), each made before its row."""
         check_tracked(level)
         known, first = copy.deepcopy(self.feedback), int(not self.n_rows)

@@ -48,7 +48,7 @@ def is_column(values: object) -> bool:
 
 
 def table_of_dict(
-    data: Mapping[str, object], encoder: Encoder | None, known: Collection[str] | None = None
+    data: Mapping[str, object], encoder: Encoder | None, known: Collection[str] | None
 ) -> pa.Table:
     """A table of one row, or of columns of equal length; see `table_of_rows`."""
     listed = {str(name): _listed(values) for name, values in data.items()}
@@ -63,7 +63,7 @@ def table_of_dict(
 
 
 def table_of_rows(
-    rows: Iterable[object], encoder: Encoder | None, known: Collection[str] | None = None
+    rows: Iterable[object], encoder: Encoder | None, known: Collection[str] | None
 ) -> pa.Table:
     """Rows as a table; a key that a row lacks is a gap.
 

@@ -96,7 +96,7 @@ def skip(
 
 
 def reblock(
-    pieces: Iterable[Block], block_rows: int, start: int, waits: Callable[[], bool] = lambda: False
+    pieces: Iterable[Block], block_rows: int, start: int, waits: Callable[[], bool]
 ) -> Iterator[Block]:
     """Cut ``pieces`` into blocks of ``block_rows``; the rows before an error still come out.
 

@@ -160,7 +160,7 @@ def _cut(data: bytes, quotes: bool) -> int:
 
 
 def line_chunks(
-    ref: FileRef, *, quotes: bool, first_lines: float = 0, encoding: str | None = None
+    ref: FileRef, *, quotes: bool, first_lines: float, encoding: str | None = None
 ) -> Iterator[Chunk]:
     """Chunks of about ``CHUNK_BYTES`` of a text file, decompressed and in UTF-8.
 

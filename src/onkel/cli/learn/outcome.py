@@ -76,19 +76,14 @@ class Outcome:
         _say_of_weights(model, self.params.get("class_weight"))
         _say_of_targets(run)
         if run.n_rows:
-            status = self._show(model, run.result(), stream, status, failed)
+            status = self._show(model, run.result(), status, failed)
         # the status of a signal says that what was read is saved
         if status > 128 and not self.written and (options.save or options.checkpoint):
             return _NOT_WRITTEN
         return status or (_NOT_WRITTEN if failed else 0)
 
     def _show(
-        self,
-        model: StreamModel,
-        result: PrequentialResult,
-        stream: Stream,
-        status: int,
-        failed: bool,
+        self, model: StreamModel, result: PrequentialResult, status: int, failed: bool
     ) -> int:
         """Write the report and print the result; the exit status."""
         from onkel.cli.tables import show_run

@@ -132,7 +132,7 @@ class AdaptedRegressor(RegressorMixin, Adapter):
     dtype: DTypeLike = np.float64
 
 
-def adapted(learner: Any, task: str, name: str, classes: np.ndarray | None = None) -> Any:
+def adapted(learner: Any, task: str, name: str, classes: np.ndarray | None) -> Any:
     """A learner of another library as one of a comparison.
 
     It has ``partial_fit`` and ``predict``, or ``learn_one`` and ``predict_one``; else ValueError,

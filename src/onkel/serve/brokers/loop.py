@@ -17,6 +17,10 @@ from onkel.serve.brokers.door import Answer, Door, Message
 from onkel.serve.brokers.order import Reader
 from onkel.serve.durable import Begun, DurableModel
 
+# Rows, and labels, of one cut. What is there is taken at once, so a cut is this large only while
+# the model is behind.
+_MOST = 512
+
 
 class _Reading(NamedTuple):
     """A cut that is on its way to the journal."""
@@ -38,13 +42,10 @@ class Loop:
         A fresh one.
     has_labels : bool
         Whether labels come on a topic of their own.
-    most : int
-        Rows, and labels, of one cut. What is there is taken at once, so a cut is this large only
-        while the model is behind.
     """
 
-    def __init__(self, model: DurableModel, door: Door, has_labels: bool, most: int = 512) -> None:
-        self._model, self._door, self._most = model, door, most
+    def __init__(self, model: DurableModel, door: Door, has_labels: bool) -> None:
+        self._model, self._door = model, door
         self._reader = Reader(door, has_labels)
         self._read: dict[str, Any] = {}
         self._began: object = None
@@ -90,7 +91,7 @@ class Loop:
 
     def _read_on(self, seconds: float) -> _Reading | None:
         """What has come next, begun to be taken."""
-        older, rows, younger = self._reader.read(self._most, seconds)
+        older, rows, younger = self._reader.read(_MOST, seconds)
         messages = [*older, *rows, *younger]
         if not messages:
             return None

@@ -34,7 +34,7 @@ _PAGE = ("/", "/events")
 _KEY_IN_PARTS = re.compile(rf"/models/.*/.*/(model|{'|'.join(VERBS)})$")
 
 
-def make_app(service: Service, token: str | None = None) -> Any:
+def make_app(service: Service, token: str | None) -> Any:
     """The ASGI application of a service.
 
     Parameters
