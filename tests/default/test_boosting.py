@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from onkel.default import boosting
-from onkel.default.boosting import Binned, Trees, boosted, edges_of, growing, judged, rate_of
+from onkel.default.boosting import Binned, Task, Trees, boosted, edges_of, growing, judged, rate_of
 from onkel.default.losses import MORE, SQUARED, TWO
 
 pytestmark = pytest.mark.compiled
@@ -81,7 +81,7 @@ def test_fewer_trees_take_larger_steps(n_trees, rate):
 
 def test_the_first_trees_are_those_of_a_shorter_growth():
     of, rng = rows(), np.random.default_rng
-    many, few = (boosted(*of, SQUARED, n, 0.1, rng(0)) for n in (20, 7))
+    many, few = (boosted(Task(*of, SQUARED, n, 0.1), rng(0)) for n in (20, 7))
     for mine, own in zip(many.first(7), few, strict=True):
         np.testing.assert_array_equal(mine, own)
 
@@ -91,7 +91,7 @@ def test_values_are_steps_of_newton_with_the_penalty_of_the_loss(loss, monkeypat
     monkeypatch.setattr(boosting, "_SHARE", 1.0)
     binned, Y, weight = rows(K=3 if loss == MORE else 1)
     Y = Y if loss == SQUARED else np.eye(3)[Y.argmax(axis=1)] if loss == MORE else Y > 0.0
-    trees = boosted(binned, Y * 1.0, weight, loss, 1, 0.2, np.random.default_rng(0))
+    trees = boosted(Task(binned, Y * 1.0, weight, loss, 1, 0.2), np.random.default_rng(0))
     p = np.average(Y, axis=0, weights=weight)
     g = weight[:, None] * (Y - p)
     h = weight[:, None] * (1.0 if loss == SQUARED else p * (1.0 - p))
@@ -110,8 +110,8 @@ def test_questions_about_classes_have_the_penalty_of_three_rows(monkeypatch):
     sizes = [4, 16, 20]
     X = np.repeat([[1.0, 0.0], [0.0, 1.0], [0.0, 0.0]], sizes, axis=0)
     Y = np.concatenate([np.arange(n) < m for n, m in zip(sizes, (4, 11, 5), strict=True)]) * 1.0
-    of = Binned.of(X), Y[:, None], np.ones(40), TWO, 1, 0.1
-    assert boosted(*of, np.random.default_rng(0)).columns[0, 0] == 1
+    task = Task(Binned.of(X), Y[:, None], np.ones(40), TWO, 1, 0.1)
+    assert boosted(task, np.random.default_rng(0)).columns[0, 0] == 1
 
 
 @pytest.mark.parametrize(
@@ -128,8 +128,8 @@ def test_questions_about_classes_have_the_penalty_of_three_rows(monkeypatch):
 def test_before_any_tree_the_chance_of_a_class_is_its_share_but_not_0_or_1(loss, share, base):
     Y = np.repeat([1.0, 0.0], [int(40 * share), 40 - int(40 * share)])[:, None]
     Y = np.hstack([Y, 1.0 - Y]) if loss == MORE else Y
-    of = Binned.of(np.zeros((40, 1))), Y, np.ones(40), loss, 0, 0.1
-    assert boosted(*of, np.random.default_rng(0)).base[0] == pytest.approx(base, abs=1e-12)
+    task = Task(Binned.of(np.zeros((40, 1))), Y, np.ones(40), loss, 0, 0.1)
+    assert boosted(task, np.random.default_rng(0)).base[0] == pytest.approx(base, abs=1e-12)
 
 
 @pytest.mark.parametrize(
@@ -141,7 +141,7 @@ def test_a_tree_is_grown_by_some_rows_and_asks_some_columns(n, d, n_drawn, n_ask
     bits = np.random.default_rng(0).integers(0, 2, (d, n), np.uint8)
     binned, Y = Binned(bits, [np.array([0.5])] * d, np.full(d, 2)), bits[:1].T.astype(float)
     rng, among = Noting(0), np.arange(n)
-    list(growing(binned, Y, np.ones(n), SQUARED, 1, 0.1, rng, among))
+    list(growing(Task(binned, Y, np.ones(n), SQUARED, 1, 0.1), rng, among))
     drawn, asked = rng.chosen
     assert len(drawn) == len(set(drawn)) == n_drawn
     assert len(asked) == len(set(asked)) == n_asked
@@ -149,7 +149,7 @@ def test_a_tree_is_grown_by_some_rows_and_asks_some_columns(n, d, n_drawn, n_ask
 
 def test_rows_are_drawn_for_five_trees_and_columns_for_each():
     rng = Noting(0)
-    boosted(*rows(d=40), SQUARED, 12, 0.1, rng)
+    boosted(Task(*rows(d=40), SQUARED, 12, 0.1), rng)
     assert [len(chosen) for chosen in rng.chosen] == [160, *[32] * 5, 160, *[32] * 5, 160, 32, 32]
 
 
@@ -157,7 +157,8 @@ def test_a_tree_that_may_ask_no_column_of_two_bins_asks_nothing():
     X = np.zeros((100, 64))
     X[:, 0] = np.arange(100)
     binned = Binned.of(X)
-    trees = boosted(binned, X[:, :1], np.ones(100), SQUARED, 20, 0.1, np.random.default_rng(0))
+    task = Task(binned, X[:, :1], np.ones(100), SQUARED, 20, 0.1)
+    trees = boosted(task, np.random.default_rng(0))
     asks = np.isfinite(binned.edges_at(trees))
     # each tree may ask half of the columns
     assert 0 < asks.all(axis=1).sum() < 20
@@ -175,7 +176,7 @@ def test_of_several_outputs_each_tree_sees_one_direction_at_random(monkeypatch):
     monkeypatch.setattr(boosting, "_SHARE", 1.0)
     binned, Y, weight = rows(K=3)
     for seed in range(8):
-        boosted(binned, Y, weight, SQUARED, 1, 0.1, np.random.default_rng(seed))
+        boosted(Task(binned, Y, weight, SQUARED, 1, 0.1), np.random.default_rng(seed))
     g = weight[:, None] * (Y - np.average(Y, axis=0, weights=weight))
     directions, left, *_ = np.linalg.lstsq(g, np.transpose(seen))
     assert left.max() < 1e-20
@@ -188,7 +189,7 @@ def test_there_is_a_loss_before_each_five_trees_of_so_many():
     held = np.arange(50)
     for n_trees, n_losses in ((20, 4), (22, 5)):
         rngs = [np.random.default_rng(0)]
-        (trees,), losses = judged(binned, Y, weight, SQUARED, n_trees, 0.1, rngs, held, 1000)
+        (trees,), losses = judged(Task(binned, Y, weight, SQUARED, n_trees, 0.1), rngs, held, 1000)
         assert (len(losses), len(trees.values)) == (n_losses, n_trees)
 
 

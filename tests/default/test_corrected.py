@@ -12,7 +12,7 @@ import pytest
 from onkel.default import with_search
 from onkel.default.bins import PairBins
 from onkel.default.cells import AGREED, SIZE, PairCells, learn_in_stages
-from onkel.default.column_choice import ColumnChoice
+from onkel.default.column_choice import ColumnChoice, LearnedRows
 from onkel.default.corrected_by_cells import CorrectedModel
 from onkel.default.held_out import HeldOut
 from onkel.default.learning_leaves import LearningLeaves
@@ -245,7 +245,8 @@ def test_scores_are_those_of_the_parts(learned):
                                                (81, 100, False), (21, 0, False)])  # fmt: skip
 def test_a_linear_part_is_for_more_columns_than_landmarks_but_not_too_many(d, n, there):
     X, y, weight = rows(n, d)
-    part = LinearPart.of_many(X, y[:, None], np.zeros((n, 1)), weight, B, 1.0)
+    known = LearnedRows(X, y[:, None], np.zeros((n, 1)), weight)
+    part = LinearPart.of_many(known, B, 1.0)
     assert (part is not None) == there
 
 
@@ -434,11 +435,12 @@ def test_all_parts_take_in_what_another_learned(learned, from_origin):
 def test_a_class_that_comes_while_columns_are_chosen(position):
     model, (X, y, _) = made(), rows(100)
     model.learn(X, np.sign(y), np.ones(100))
-    R = model.choice.rows()[2]
+    R = model.choice.rows().R
     model.add_output(position)
     code = (y > 0.0) * 1.0
-    np.testing.assert_array_equal(model.choice.rows()[1], code + (code >= position))
-    two = np.delete(model.choice.rows()[2], position, axis=1)
+    Y = model.choice.rows().Y
+    np.testing.assert_array_equal(Y.argmax(axis=1), code + (code >= position))
+    two = np.delete(model.choice.rows().R, position, axis=1)
     np.testing.assert_array_equal(two, np.hstack([-0.5 * R, 0.5 * R]))
     assert model.stages[0].W.shape[1] == 3
 
@@ -462,7 +464,7 @@ def test_columns_are_chosen_once_more_where_landmarks_are_not(learned):
     early = made()
     early.learn(X, y, np.ones(100))
     early.add_columns(2)
-    np.testing.assert_array_equal(early.choice.rows()[0], np.hstack([X, np.zeros((100, 2))]))
+    np.testing.assert_array_equal(early.choice.rows().X, np.hstack([X, np.zeros((100, 2))]))
 
 
 def test_what_a_file_says_of_growth_and_rows_must_fit():

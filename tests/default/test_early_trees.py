@@ -12,7 +12,7 @@ from scipy.special import expit, softmax
 from onkel import OnlineKernelClassifier, OnlineKernelRegressor
 from onkel.default import corrected_by_cells
 from onkel.default import early_trees as of_early_trees
-from onkel.default.boosting import Binned, boosted
+from onkel.default.boosting import Binned, Task, boosted
 from onkel.default.cells import LEFT, ROWS, WHOLE, learn_share, share
 from onkel.default.early_trees import GROWTHS, FirstRows, Growth, early_trees, n_early_trees
 from onkel.default.learning_leaves import LearningLeaves
@@ -552,8 +552,8 @@ def test_they_are_boosted_trees_over_bins_that_begin_at_random(kind, part_of):
     rng, again = np.random.default_rng(0), TreePart(1)
     targets = again.begin(Y, weight)
     rows = Binned.of(X, rng.random(6))
-    of = rows, targets, weight / weight.mean(), part.loss, 16, 0.3
-    trees = boosted(*of, rng)
+    task = Task(rows, targets, weight / weight.mean(), part.loss, 16, 0.3)
+    trees = boosted(task, rng)
     np.testing.assert_array_equal(part.edges, rows.edges_at(trees))
     np.testing.assert_allclose(part.values, trees.values, rtol=1e-6, atol=1e-8)
     assert part.part == part_of

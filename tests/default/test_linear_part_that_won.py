@@ -7,6 +7,7 @@ import pytest
 
 from onkel import OnlineKernelRegressor, from_bytes, to_bytes
 from onkel.default.cells import AGREED, DOUBT, LEFT, ROWS, SIZE, WHOLE
+from onkel.default.column_choice import LearnedRows
 from onkel.default.linear_part import LinearPart
 from onkel.maps.landmarks.fitted import Units
 
@@ -26,7 +27,7 @@ def rmse(errors):
 
 def won(X, y, R, weight=None):
     weight = np.ones(len(X)) if weight is None else weight
-    return LinearPart.won_by(X, y[:, None], R[:, None], weight, 1.0)
+    return LinearPart.won_by(LearnedRows(X, y[:, None], R[:, None], weight), 1.0)
 
 
 # ---- whether it begins ---------------------------------------------------------------------------

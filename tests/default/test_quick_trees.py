@@ -54,9 +54,9 @@ def growths(monkeypatch):
 def test_trees_are_as_many_as_landmarks_allow(n_landmarks, K, most, monkeypatch):
     asked = []
 
-    def one(rows, Y, weight, loss, n_trees, rate, rngs, held, patience):
-        asked.append((n_trees, rate, patience))
-        return judged(rows, Y, weight, loss, 1, rate, rngs, held, patience)
+    def one(task, rngs, held, patience):
+        asked.append((task.n_trees, task.rate, patience))
+        return judged(task._replace(n_trees=1), rngs, held, patience)
 
     monkeypatch.setattr(of_quick_trees, "judged", one)
     X, Y, weight = rows()
@@ -82,7 +82,7 @@ def test_trees_are_judged_as_they_are_kept_and_predict_the_mean(growths):
     ((of, ((trees,), losses)),) = growths["judged"]
     n_trees = 5 * int(losses.argmin())
     assert n_trees < len(trees.values)
-    kept = [(of[0], trees)] + [(of[0], trees) for of, trees in growths["boosted"]]
+    kept = [(of[0].rows, trees)] + [(of[0].rows, trees) for of, trees in growths["boosted"]]
     F = [trees.sums(binned.bins, n_trees) for binned, trees in kept]
     np.testing.assert_allclose(
         part.predictions(X), part.middle + part.scale * np.mean(F, axis=0), rtol=1e-4, atol=1e-5
@@ -97,7 +97,7 @@ def test_trees_are_judged_as_they_are_kept_and_predict_the_mean(growths):
 def test_edges_are_shifted_anew_each_time(growths):
     X, Y, weight = rows()
     grown(X, Y, weight, range(8), 100)
-    times = [of[0].edges[0] for of, _ in growths["judged"] + growths["boosted"]]
+    times = [of[0].rows.edges[0] for of, _ in growths["judged"] + growths["boosted"]]
     assert len(times) > 1
     for edges in ([Binned.of(X).edges[0]], times[1:]):
         assert not any(np.array_equal(edge, times[0]) for edge in edges)
@@ -107,7 +107,7 @@ def test_edges_are_shifted_anew_each_time(growths):
 def test_a_quarter_of_the_columns_may_be_asked_alone(matter, growths):
     part = grown(*rows(), matter, 60)
     few = len(matter) == 2
-    assert [len(of[0].bins) for of, _ in growths["judged"]] == ([8, 2] if few else [8])
+    assert [len(of[0].rows.bins) for of, _ in growths["judged"]] == ([8, 2] if few else [8])
     asked = set(part.columns[np.isfinite(part.edges)])
     # the trees say which columns of all rows they ask
     assert (asked == {5, 7}) == few

@@ -10,7 +10,7 @@ from scipy.special import expit, softmax
 
 from onkel import OnlineKernelClassifier, OnlineKernelRegressor, load
 from onkel.default import boosting
-from onkel.default.boosting import Binned, boosted, edges_of, judged, loss_of
+from onkel.default.boosting import Binned, Task, boosted, edges_of, judged, loss_of
 from onkel.default.cells import AGREED, DOUBT, LEFT, ROWS, SIZE, share
 from onkel.default.held_out import HeldOut
 from onkel.default.last_trees import beside_of, last_trees
@@ -45,10 +45,10 @@ def grown(loss, n_trees=30, held=None):
     X, Y, weight = made(loss)
     rows = Binned.of(X)
     rng = np.random.default_rng(1)
-    of = rows, Y, weight, loss, n_trees, 0.2
+    task = Task(rows, Y, weight, loss, n_trees, 0.2)
     if held is None:
-        return X, Y, weight, rows, boosted(*of, rng), None
-    trees, losses = judged(*of, rng.spawn(2), held, 100)
+        return X, Y, weight, rows, boosted(task, rng), None
+    trees, losses = judged(task, rng.spawn(2), held, 100)
     return X, Y, weight, rows, trees, losses
 
 
@@ -115,7 +115,7 @@ def test_rows_held_out_are_not_learned_and_say_when_to_stop(loss):
     other = Y.copy()
     other[held] = Y[held][::-1]
     rng = np.random.default_rng(1)
-    again, _ = judged(rows, other, weight, loss, 400, 0.2, rng.spawn(2), held, 100)
+    again, _ = judged(Task(rows, other, weight, loss, 400, 0.2), rng.spawn(2), held, 100)
     both = min(len(again[0].values), n_trees)
     for mine, own in zip(again, growths, strict=True):
         np.testing.assert_array_equal(mine.values[:both], own.values[:both])
@@ -127,8 +127,8 @@ def test_trees_beside_predictions_are_judged_by_the_mix():
     rng = np.random.default_rng(3)
     P = Y[held] + 0.5 * rng.standard_normal((100, 1))
     P[80:] = np.nan
-    of = rows, Y, weight, SQUARED, 300, 0.2
-    growths, losses = judged(*of, np.random.default_rng(1).spawn(2), held, 300, P)
+    task = Task(rows, Y, weight, SQUARED, 300, 0.2)
+    growths, losses = judged(task, np.random.default_rng(1).spawn(2), held, 300, P)
     some, w = held[:80], weight[held][:80, None]
     for i in (0, 5, len(losses) - 2):
         F = np.mean([trees.sums(rows.bins[:, held], 5 * i) for trees in growths], axis=0)
@@ -148,8 +148,8 @@ def test_more_trees_are_best_beside_the_landmarks_than_alone():
     for unseen in (True, False):
         beside = beside_of(TreePart(1), HeldOut.at_once(held, others, np.full(400, unseen)))
         assert np.isnan(beside).all() != unseen
-        of = Binned.of(X), Y, np.ones(2000), SQUARED, 200, 0.2
-        _, losses = judged(*of, np.random.default_rng(1).spawn(2), held, 200, beside)
+        task = Task(Binned.of(X), Y, np.ones(2000), SQUARED, 200, 0.2)
+        _, losses = judged(task, np.random.default_rng(1).spawn(2), held, 200, beside)
         best[unseen] = int(losses.argmin())
     assert best[True] > best[False]
 
@@ -180,12 +180,12 @@ def part_of(loss, held=None):
 def test_predictions_are_those_of_the_trees_that_were_grown(loss, monkeypatch):
     grown = []
 
-    def kept(rows, Y, weight, loss, n_trees, *more):
-        grown.append(boosted(rows, Y, weight, loss, n_trees, *more))
+    def kept(task, rng):
+        grown.append(boosted(task, rng))
         return grown[-1]
 
-    def few(rows, Y, weight, loss, n_trees, *more):
-        return judged(rows, Y, weight, loss, min(n_trees, 90), *more)
+    def few(task, *more):
+        return judged(task._replace(n_trees=min(task.n_trees, 90)), *more)
 
     monkeypatch.setattr("onkel.default.last_trees.boosted", kept)
     monkeypatch.setattr("onkel.default.last_trees.judged", few)
@@ -213,9 +213,9 @@ def test_the_share_is_that_of_least_squares_on_rows_held_out(n_folds):
     both = rng.spawn(2)
     for fold in range(n_folds):
         out = held[folds == fold]
-        of = rows, T, weight / weight.mean(), SQUARED, most, 40.0 / most
+        task = Task(rows, T, weight / weight.mean(), SQUARED, most, 40.0 / most)
         beside = (known[folds == fold] - part.middle) / part.scale
-        runs.append((out, *judged(*of, both, out, 100, beside)))
+        runs.append((out, *judged(task, both, out, 100, beside)))
     checks = min(len(losses) for *_, losses in runs)
     n = 5 * np.sum([losses[:checks] for *_, losses in runs], axis=0).argmin()
     F = np.zeros(Y.shape)

@@ -124,28 +124,26 @@ def penalty_of(loss: int) -> float:
     return _PENALTY * _CURVATURE[loss]
 
 
-def boosted(
-    rows: Binned,
-    Y: np.ndarray,
-    weight: np.ndarray,
-    loss: int,
-    n_trees: int,
-    rate: float,
-    rng: np.random.Generator,
-) -> Trees:
-    """Trees for targets Y (n, K)."""
-    among = np.arange(rows.bins.shape[1])
-    *_, (trees, _) = growing(rows, Y, weight, loss, n_trees, rate, rng, among)
+class Task(NamedTuple):
+    """What trees learn: the targets Y (n, K) of rows, by a loss, in ``n_trees`` steps."""
+
+    rows: Binned
+    Y: np.ndarray
+    weight: np.ndarray
+    loss: int
+    n_trees: int
+    #: the share of a step that each tree takes
+    rate: float
+
+
+def boosted(task: Task, rng: np.random.Generator) -> Trees:
+    """The trees that all rows grow."""
+    *_, (trees, _) = growing(task, rng, np.arange(len(task.Y)))
     return trees
 
 
 def judged(
-    rows: Binned,
-    Y: np.ndarray,
-    weight: np.ndarray,
-    loss: int,
-    n_trees: int,
-    rate: float,
+    task: Task,
     rngs: list[np.random.Generator],
     held: np.ndarray,
     patience: int,
@@ -159,13 +157,12 @@ def judged(
     ``beside`` (n_held, K): predictions that F is mixed with; where they are NaN or not given, F
     alone is judged.
     """
-    among = np.delete(np.arange(len(Y)), held)
-    of = Y, weight, loss, n_trees, rate
-    growths = [growing(rows, *of, rng, among) for rng in rngs]
+    among = np.delete(np.arange(len(task.Y)), held)
+    growths = [growing(task, rng, among) for rng in rngs]
     losses: list[float] = []
-    known = Y[held], weight[held], loss
+    known = task.Y[held], task.weight[held], task.loss
     for found in zip(*growths, strict=True):
-        if AT_ONCE * len(losses) >= n_trees:
+        if AT_ONCE * len(losses) >= task.n_trees:
             break
         F = sum(F[held] for _, F in found) / len(found)
         F = F if beside is None else _mixed(F, beside, *known[:2])
@@ -176,16 +173,10 @@ def judged(
 
 
 def growing(
-    rows: Binned,
-    Y: np.ndarray,
-    weight: np.ndarray,
-    loss: int,
-    n_trees: int,
-    rate: float,
-    rng: np.random.Generator,
-    among: np.ndarray,
+    task: Task, rng: np.random.Generator, among: np.ndarray
 ) -> Generator[tuple[Trees, np.ndarray], None, None]:
-    """The trees and F (n, K) so far, before each AT_ONCE of them, and at the end."""
+    """Trees that rows ``among`` grow: these and F (n, K), before each AT_ONCE, and at the end."""
+    rows, Y, weight, loss, n_trees, rate = task
     (d, n), K = rows.bins.shape, Y.shape[1]
     m = min(int(_SHARE * len(among)), _MOST_ROWS)
     base = _first(np.average(Y[among], axis=0, weights=weight[among]), loss)

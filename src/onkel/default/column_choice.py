@@ -5,7 +5,7 @@ Columns and bins are chosen after 64 rows, and again at every power of two up to
 
 from __future__ import annotations
 
-from typing import ClassVar, Self
+from typing import ClassVar, NamedTuple, Self
 
 import numpy as np
 
@@ -13,12 +13,26 @@ from onkel.annotations import DTypeLike
 from onkel.default.cells import residuals_with_class
 from onkel.fields import Array, Fields, Sizes, State, require
 from onkel.model.warmup import Warmup
-from onkel.numerics.arrays import inserted, next_power_of_two
+from onkel.numerics.arrays import inserted, next_power_of_two, targets_of
 from onkel.state import Part, Stateful
 
 _FIRST_ROWS, _LAST_ROWS = 64, 1024
 # Bytes for the rows. Where fewer than _FIRST_ROWS fit, there are no cells.
 _KEPT_BYTES = 16 << 20
+
+
+class LearnedRows(NamedTuple):
+    """Rows X (n, d), their targets Y (n, K), what was left of these R (n, K), and their weights."""
+
+    X: np.ndarray
+    Y: np.ndarray
+    R: np.ndarray
+    weight: np.ndarray
+
+    @property
+    def P(self) -> np.ndarray:
+        """The prediction (n, K) of each row before it was learned."""
+        return self.Y - self.R
 
 
 class ColumnChoice(Stateful):
@@ -64,10 +78,10 @@ class ColumnChoice(Stateful):
         self._choice.keep(X, y, weight)
         self._residuals.append(R[weight > 0.0])
 
-    def rows(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """All rows kept: X (n, d), y (n,), R (n, K) and weight (n,)."""
-        X, y, weight = self._choice.rows()
-        return X, y, self._residuals.residuals, weight
+    def rows(self) -> LearnedRows:
+        """All rows kept."""
+        (X, y, weight), R = self._choice.rows(), self._residuals.residuals
+        return LearnedRows(X, targets_of(y, R.shape[1]), R, weight)
 
     def add_class(self, position: int, from_signs: bool) -> None:
         """Insert a class never seen; ``from_signs``: labels were ±1."""

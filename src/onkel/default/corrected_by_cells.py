@@ -278,13 +278,12 @@ class CorrectedModel(ExplicitModel):
         on as they are.
         """
         assert self.choice is not None
-        X, y, R, weight = self.choice.rows()
-        Y, at = targets_of(y, self.n_outputs), self._chosen_stage
-        cells = self._begun_cells(X, Y, self._forgetting[at])
-        cells.learn(X, R, weight)
+        rows, at = self.choice.rows(), self._chosen_stage
+        cells = self._begun_cells(rows.X, rows.Y, self._forgetting[at])
+        cells.learn(rows.X, rows.R, rows.weight)
         self.stages[at:] = [cells]
-        if at == 0 and self.linear is None and X.shape[1] <= self.map.n_components:
-            self.linear = LinearPart.won_by(X, Y, R, weight, self._forgetting[0])
+        if at == 0 and self.linear is None and rows.X.shape[1] <= self.map.n_components:
+            self.linear = LinearPart.won_by(rows, self._forgetting[0])
         if self.choice.complete:
             self._end_choice()
 
@@ -299,17 +298,9 @@ class CorrectedModel(ExplicitModel):
     def _end_choice(self) -> None:
         """Keep the columns and bins as they are, and begin the later stages."""
         assert self.choice is not None
-        X, y, R, weight = self.choice.rows()
+        of = self.choice.rows(), self.map.n_components, self._forgetting[0]
         self.choice = None
         if self._chosen_stage == 0:
-            of = (
-                X,
-                targets_of(y, self.n_outputs),
-                R,
-                weight,
-                self.map.n_components,
-                self._forgetting[0],
-            )
             self.linear = self.linear or LinearPart.of_many(*of)
             if self.follows:
                 # also in the place of what went on from a model before: rows of now are nearer

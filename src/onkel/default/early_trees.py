@@ -20,6 +20,7 @@ from onkel.default.boosting import (
     DEPTH,
     FEWEST_TREES,
     Binned,
+    Task,
     growing,
     penalty_of,
     rate_of,
@@ -149,8 +150,8 @@ def _grown(
     part, usual, rate = TreePart(Y.shape[1], forgetting), float(weight.mean()), rate_of(n_trees)
     T = part.begin(Y, weight)
     rows = yield from Binned.in_steps(X, rng.random((X.shape[1],)))
-    of = T, weight / usual, part.loss, n_trees, rate, rng
-    for found in growing(rows, *of, np.arange(len(X))):
+    task = Task(rows, T, weight / usual, part.loss, n_trees, rate)
+    for found in growing(task, rng, np.arange(len(X))):
         trees = found[0]
         yield True
     part.take([(trees, rows.edges_at(trees))])

@@ -11,7 +11,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from onkel.default.boosting import AT_ONCE, DEPTH, FEWEST_TREES, Binned, boosted, judged, rate_of
+from onkel.default.boosting import (
+    AT_ONCE,
+    DEPTH,
+    FEWEST_TREES,
+    Binned,
+    Task,
+    boosted,
+    judged,
+    rate_of,
+)
 from onkel.default.held_out import HeldOut
 from onkel.default.losses import SQUARED
 from onkel.default.tree_part import TreePart
@@ -41,11 +50,9 @@ def last_trees(
         return None
     part, rows = TreePart(K, forgetting), Binned.of(X)
     T = part.begin(Y, weight)
-    rate = rate_of(most)
-    of = rows, T, weight, part.loss
-    places, beside = held.parts(), beside_of(part, held)
-    more = most, rate, rng.spawn(_JUDGED)
-    runs = [judged(*of, *more, held.rows[some], _PATIENCE, beside[some]) for some in places]
+    task = Task(rows, T, weight, part.loss, most, rate_of(most))
+    places, beside, rngs = held.parts(), beside_of(part, held), rng.spawn(_JUDGED)
+    runs = [judged(task, rngs, held.rows[some], _PATIENCE, beside[some]) for some in places]
     checks = min(len(losses) for _, losses in runs)
     n_trees = AT_ONCE * int(np.argmin(sum(losses[:checks] for _, losses in runs)))
     F = np.empty((len(held.rows), K))
@@ -58,7 +65,7 @@ def last_trees(
     # from more rows, more trees
     n_trees = min(int(n_trees * len(Y) / (len(Y) - len(places[0]))), most)
     times = min(max(min(fitting, _MOST_AVERAGED) // n_trees, 1), _MOST_TIMES)
-    grown = [boosted(*of, n_trees, rate, rng) for _ in range(times)]
+    grown = [boosted(task._replace(n_trees=n_trees), rng) for _ in range(times)]
     part.take([(trees, rows.edges_at(trees)) for trees in grown])
     return part
 

@@ -46,6 +46,7 @@ from onkel.default.cells import (
     share_left,
     steps_since,
 )
+from onkel.default.column_choice import LearnedRows
 from onkel.default.linear_part import MOST
 from onkel.default.losses import MORE, SQUARED, TWO, loss_for, slopes_of_row
 from onkel.fields import Array, Fields, Sizes, State, Whole, require
@@ -110,24 +111,13 @@ class LinearFollower(Stateful):
         return follower
 
     @classmethod
-    def of_first_rows(
-        cls,
-        X: np.ndarray,
-        Y: np.ndarray,
-        R: np.ndarray,
-        weight: np.ndarray,
-        n_landmarks: int,
-        forgetting: float,
-    ) -> Self | None:
-        """ℓ that has learned targets Y (n, K) of rows X (n, d); None if that would be too large.
-
-        That is larger than the matrix of least squares. R (n, K) is what f left of Y.
-        """
-        (n, d), K = X.shape, Y.shape[1]
+    def of_first_rows(cls, rows: LearnedRows, n_landmarks: int, forgetting: float) -> Self | None:
+        """ℓ that has learned the rows; None if it would be larger than the matrix of f."""
+        (n, d), K = rows.X.shape, rows.Y.shape[1]
         if not n or d > MOST * n_landmarks or d * K > n_landmarks**2:
             return None
-        follower = cls.begun(X, Y, forgetting)
-        follower.learn(X, Y, Y - R, weight)
+        follower = cls.begun(rows.X, rows.Y, forgetting)
+        follower.learn(rows.X, rows.Y, rows.P, rows.weight)
         # on these rows f was still learning what it is
         follower.begin_share()
         return follower

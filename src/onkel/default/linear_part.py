@@ -46,6 +46,7 @@ from onkel.default.cells import (
     share,
     share_left,
 )
+from onkel.default.column_choice import LearnedRows
 from onkel.fields import Array, Fields, Flag, Number, Sizes, State, Whole, require
 from onkel.maps.landmarks.fitted import OF_UNITS, TailCurves, Units
 from onkel.merging import joined, require_same
@@ -125,38 +126,26 @@ class LinearPart(Stateful):
         return cls(finished(Units.in_steps(X)), n_outputs, forgetting)
 
     @classmethod
-    def of_many(
-        cls,
-        X: np.ndarray,
-        Y: np.ndarray,
-        R: np.ndarray,
-        weight: np.ndarray,
-        n_landmarks: int,
-        forgetting: float,
-    ) -> Self | None:
-        """ℓ that has learned targets Y (n, K) of rows X (n, d); None unless d > B landmarks.
-
-        R (n, K) is what f left of Y, each row predicted before it was learned.
-        """
-        if not (n_landmarks < X.shape[1] <= MOST * n_landmarks and len(X)):
+    def of_many(cls, rows: LearnedRows, n_landmarks: int, forgetting: float) -> Self | None:
+        """ℓ that has learned the rows; None unless they have more columns than landmarks."""
+        if not (n_landmarks < rows.X.shape[1] <= MOST * n_landmarks and len(rows.X)):
             return None
-        part = cls.begun(X, Y.shape[1], forgetting)
-        part.learn(X, Y, Y - R, weight)
+        part = cls.begun(rows.X, rows.Y.shape[1], forgetting)
+        part.learn(rows.X, rows.Y, rows.P, rows.weight)
         return part
 
     @classmethod
-    def won_by(
-        cls, X: np.ndarray, Y: np.ndarray, R: np.ndarray, weight: np.ndarray, forgetting: float
-    ) -> Self | None:
+    def won_by(cls, rows: LearnedRows, forgetting: float) -> Self | None:
         """As :meth:`of_many`, for few columns: where ℓ is better than f; else None."""
-        if len(X) < FEWEST or not _is_better(X, Y, R, weight):
+        X, Y, P, weight = rows.X, rows.Y, rows.P, rows.weight
+        if len(X) < FEWEST or not _is_better(rows):
             return None
         part = cls(Units.straight(X), Y.shape[1], forgetting, won=True)
         n = max(len(X) // 2, FEWEST)
-        part.learn(X[:n], Y[:n], Y[:n] - R[:n], weight[:n])
+        part.learn(X[:n], Y[:n], P[:n], weight[:n])
         # until now it was 0
         part.sums[:] = 0.0
-        part.learn(X[n:], Y[n:], Y[n:] - R[n:], weight[n:])
+        part.learn(X[n:], Y[n:], P[n:], weight[n:])
         return part
 
     @property
@@ -337,11 +326,12 @@ class LinearPart(Stateful):
         self.units = Units(TailCurves(*self.tails), self.middle, self.scale)
 
 
-def _is_better(X: np.ndarray, Y: np.ndarray, R: np.ndarray, weight: np.ndarray) -> bool:
+def _is_better(rows: LearnedRows) -> bool:
     """Whether ridge regression on the first half of the rows predicts the others better than f.
 
     It must have smaller squared errors, and be nearer to the targets of most rows.
     """
+    X, Y, R, weight = rows
     n, root = len(X) // 2, np.sqrt(weight)[:, None]
     with np.errstate(over="ignore", invalid="ignore"):
         U = Units.straight(X[:n])(X)

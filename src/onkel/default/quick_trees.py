@@ -20,6 +20,7 @@ from onkel.default.boosting import (
     DEPTH,
     FEWEST_TREES,
     Binned,
+    Task,
     Trees,
     boosted,
     judged,
@@ -57,16 +58,16 @@ def quick_trees(
     most = min(_NUMBERS * n_landmarks**2 // (K << DEPTH), _MOST_TREES)
     if most < FEWEST_TREES:
         return None
-    of = part.begin(Y, weight), weight, part.loss
-    rate = rate_of(most)
+    T, rate = part.begin(Y, weight), rate_of(most)
 
     def grow(
         columns: np.ndarray, n_trees: int, held: np.ndarray | None = None
     ) -> tuple[Trees, np.ndarray, Binned]:
         rows = Binned.of(X[:, columns], rng.random(len(columns)))
+        task = Task(rows, T, weight, part.loss, n_trees, rate)
         if held is None:
-            return boosted(rows, *of, n_trees, rate, rng), np.empty(0), rows
-        (trees,), losses = judged(rows, *of, n_trees, rate, [rng], held, _PATIENCE)
+            return boosted(task, rng), np.empty(0), rows
+        (trees,), losses = judged(task, [rng], held, _PATIENCE)
         return trees, losses, rows
 
     few = len(matter) <= _FEW * d
