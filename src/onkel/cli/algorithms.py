@@ -28,7 +28,7 @@ def algorithms(name: Name = None, as_json: options.Json = False) -> None:
         _show_one(name, as_json)
         return
     from onkel.algorithms import ALGORITHMS, ALL_TASKS, DEFAULT
-    from onkel.cli.console import is_narrow, plain_table, print_entry, print_json, stdout
+    from onkel.cli.console import plain_table, print_json, print_listing, stdout
 
     if as_json:
         names = "name", "title", "loss", "rule", "representation", "finite", "paper", "reference"
@@ -38,8 +38,7 @@ def algorithms(name: Name = None, as_json: options.Json = False) -> None:
         ]
         print_json({"default": DEFAULT, "algorithms": listed})
         return
-    console = stdout()
-    table = plain_table()
+    table, entries = plain_table(), []
     table.add_column("name", style="bold", no_wrap=True)
     table.add_column("loss · rule · map or budget")
     for title in ("tasks", "paper"):
@@ -49,12 +48,10 @@ def algorithms(name: Name = None, as_json: options.Json = False) -> None:
         tasks = " ".join(task[0] if task in a.tasks else " " for task in ALL_TASKS)
         rule = a.rule if a.loss.startswith(a.rule) else f"{a.loss} · {a.rule}"
         axes = f"{rule.replace('ε-insensitive', 'ε')} · {a.finite}"
-        if is_narrow(console):
-            print_entry(console, name, tasks, f"{axes}. {a.paper}")
-        else:
-            table.add_row(name, axes, tasks, a.paper)
-    if table.row_count:
-        console.print(table)
+        table.add_row(name, axes, tasks, a.paper)
+        entries.append((name, tasks, f"{axes}. {a.paper}"))
+    console = stdout()
+    print_listing(console, table, entries)
     console.print(
         f"* default   tasks: {', '.join(ALL_TASKS)}   ε: ε-insensitive, in regression\n"
         "parameters: onkel algorithms NAME; to set them: onkel learn ... --set name=value",
@@ -64,7 +61,7 @@ def algorithms(name: Name = None, as_json: options.Json = False) -> None:
 
 def _show_one(name: str, as_json: bool) -> None:
     """The parameters of one algorithm, as its docstring has them."""
-    from onkel.cli.console import is_narrow, plain_table, print_entry, print_json, stdout
+    from onkel.cli.console import plain_table, print_json, print_listing, stdout
     from onkel.learners.factory import described
 
     about = described(name)
@@ -76,7 +73,7 @@ def _show_one(name: str, as_json: bool) -> None:
     console = stdout()
     console.print(Text.assemble((name, "bold"), f"  {about['title']}"))
     console.print(Text(about["summary"]))
-    table = plain_table()
+    table, entries = plain_table(), []
     table.add_column("parameter", no_wrap=True, style="bold")
     table.add_column("default", overflow="fold")
     table.add_column("what it is", min_width=20)
@@ -84,12 +81,9 @@ def _show_one(name: str, as_json: bool) -> None:
         kind = f"{parameter['kind']}. " if parameter["kind"] else ""
         doc = (kind + _ROLE.sub(r"\1", parameter["doc"])).replace("``", "").replace("\\|", "|")
         doc = _THOUSANDS.sub("\N{NO-BREAK SPACE}", doc)
-        if is_narrow(console):
-            print_entry(console, parameter["name"], parameter["default"], doc)
-        else:
-            table.add_row(parameter["name"], parameter["default"], Text(doc))
-    if table.row_count:
-        console.print(table)
+        table.add_row(parameter["name"], parameter["default"], Text(doc))
+        entries.append((parameter["name"], parameter["default"], doc))
+    print_listing(console, table, entries)
     first = about["parameters"][0]
     value = first["default"].split()[0].strip('"')
     console.print(f"onkel learn ... -a {name} --set {first['name']}={value}", style="dim")

@@ -6,7 +6,7 @@ import errno
 import json
 import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import typer
@@ -36,26 +36,28 @@ def stderr() -> Console:
     return Console(stderr=True, highlight=False)
 
 
-def is_narrow(console: Console) -> bool:
-    """Whether names and what they mean don't fit side by side."""
-    return console.width < WIDE
-
-
-def print_entry(console: Console, name: str, more: str, text: str) -> None:
-    """A name in bold, with something behind it, and what it means below."""
-    from rich.padding import Padding
-    from rich.text import Text
-
-    console.print(Text.assemble((name, "bold"), f"  {more}"))
-    console.print(Padding(Text(text), (0, 0, 0, 4)))
-
-
 def plain_table(**more: Any) -> Any:
     """A table with a rule below its head."""
     from rich import box
     from rich.table import Table
 
     return Table(box=box.SIMPLE_HEAD, pad_edge=False, **more)
+
+
+def print_listing(console: Console, table: Any, entries: Iterable[tuple[str, str, str]]) -> None:
+    """Print a table; where names and what they mean don't fit side by side, entries instead.
+
+    An entry is a name, what stands behind it, and what it means, which stands below.
+    """
+    from rich.padding import Padding
+    from rich.text import Text
+
+    if console.width >= WIDE:
+        console.print(table)
+        return
+    for name, more, text in entries:
+        console.print(Text.assemble((name, "bold"), f"  {more}"))
+        console.print(Padding(Text(text), (0, 0, 0, 4)))
 
 
 def note(text: str, console: Console | None = None) -> None:
