@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 from codecs import BOM_UTF8
 from collections.abc import Callable
 from functools import partial
@@ -12,24 +11,27 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from onkel.columns.failures import A_FLAG, first_failure, misfit, shorten, succeeds
 from onkel.columns.notation import GAPS
-from onkel.columns.values import kind_of, one_batch, parsed_times, texts
+from onkel.columns.values import kind_of, one_batch, texts
 from onkel.errors import DataError
 from onkel.streams.files import FileRef
-from onkel.streams.json_parsing import Types, as_typed, flattened, table_of, time_type, type_by
+from onkel.streams.json_lines import (
+    ERRORS,
+    Line,
+    joined,
+    lines_of,
+    object_of,
+    readable,
+    reason,
+    wrong_with,
+)
+from onkel.streams.json_parsing import Types, as_typed, table_of, time_type, type_by
 from onkel.streams.lines import Chunk
 from onkel.streams.text import TextSource
 
 _TYPES = {"number": pa.float64(), "flag": pa.bool_(), "text": pa.string(), "empty": pa.null()}
-_TIME = "a time (like 2024-05-17T12:30:00)"
-_WORDS = {"number": "a number", "flag": A_FLAG, "text": "text", "time": _TIME}
-_FITS = {"number": (int, float), "flag": (bool,), "text": (str,), "time": (str,)}
 # whole numbers beyond 64 bits, as far as Arrow has them: 38 digits
 _WIDE = pa.decimal128(38, 0)
-_ERRORS = (pa.ArrowException, UnicodeDecodeError)
-
-Line = tuple[int, bytes]
 
 
 class JsonlSource(TextSource):
@@ -75,7 +77,7 @@ class JsonlSource(TextSource):
         self, chunk: Chunk, file: FileRef, table: pa.Table | None
     ) -> tuple[pa.RecordBatch, DataError | None]:
         if not self.types:
-            self._infer(_lines(chunk))
+            self._infer(lines_of(chunk))
         schema = self._schema()
         try:
             if table is None:
@@ -85,25 +87,25 @@ class JsonlSource(TextSource):
                 table = table_of(chunk.data, schema | new)
             batch = one_batch(table.select([*schema, *new]))
             return self._with_empty(batch), None
-        except _ERRORS:
-            return self._search(_lines(chunk))
+        except ERRORS:
+            return self._search(lines_of(chunk))
 
     def _infer(self, lines: list[Line]) -> None:
         """Infer names and types from the good rows of the first chunk."""
-        good = _readable(lines, {}, others=True)
+        good = readable(lines, {}, others=True)
         if not good:
-            raise _reason(*lines[0], 0, {})
+            raise reason(*lines[0], 0, {})
         while good < len(lines):
-            known = table_of(_joined(lines[:good]), {}, others=True)
+            known = table_of(joined(lines[:good]), {}, others=True)
             types = {name: self._type_of(name, known[name]) for name in known.schema.names}
             mended = self._typed(lines, types)
-            if (more := _readable(mended, {}, others=True)) == good:
+            if (more := readable(mended, {}, others=True)) == good:
                 mended = self._typed(mended, self._turned_to_text(mended, good, types))
-                if (more := _readable(mended, {}, others=True)) == good:
+                if (more := readable(mended, {}, others=True)) == good:
                     break
             lines, good = mended, more
-        table = table_of(_joined(lines[:good]), {}, others=True)
-        first = _object(lines[0][1])
+        table = table_of(joined(lines[:good]), {}, others=True)
+        first = object_of(lines[0][1])
         # A late key that only has nulls so far becomes known with its first value.
         fields = [f for f in table.schema if f.name in first or not pa.types.is_null(f.type)]
         self.names = [field.name for field in fields]
@@ -124,10 +126,10 @@ class JsonlSource(TextSource):
         As in a CSV file, a column with numbers in nine of ten rows stays one of numbers.
         """
         found: Types = {}
-        for name, value in _object(lines[bad][1]).items():
+        for name, value in object_of(lines[bad][1]).items():
             kind = kind_of(types[name]) if name in types and name not in self.kinds else None
             if isinstance(value, str) and kind in ("number", "flag"):
-                values = [_object(line).get(name) for _, line in lines]
+                values = [object_of(line).get(name) for _, line in lines]
                 known = [value for value in values if value is not None]
                 n_texts = sum(isinstance(value, str) for value in known)
                 if kind == "flag" or n_texts > 0.1 * len(known):
@@ -197,27 +199,27 @@ class JsonlSource(TextSource):
         if self._awaits():
             schema |= self._new_keys(lines)
         lines = self._typed(lines, schema)
-        good = _readable(lines, schema)
+        good = readable(lines, schema)
         whole = [n for n, t in schema.items() if pa.types.is_integer(t) or pa.types.is_decimal(t)]
         for t in (_WIDE, pa.float64()):
             for names in (*([name] for name in whole), whole):
                 wider = schema | dict.fromkeys(names, t)
-                if good < len(lines) and (wide := _readable(lines, wider)) > good:
+                if good < len(lines) and (wide := readable(lines, wider)) > good:
                     good, schema = wide, wider
                     self.types.update(dict.fromkeys(names, t))
                     self._changed()
         gaps: list[tuple[int, str]] = []
         if good < len(lines) and self.reading.bad_values == "missing":
             lines, gaps = self._mended(lines, schema)
-            good = _readable(lines, schema)
+            good = readable(lines, schema)
         self.bad_values.update(name for row, name in gaps if row < good)
-        failure = _reason(*lines[good], good, schema) if good < len(lines) else None
+        failure = reason(*lines[good], good, schema) if good < len(lines) else None
         late = schema.keys() - self._schema().keys()
         if late:
             # Forget keys that only appear after the bad row.
-            late -= {key for _, line in lines[:good] for key in _object(line)}
+            late -= {key for _, line in lines[:good] for key in object_of(line)}
             schema = {name: t for name, t in schema.items() if name not in late}
-        return self._with_empty(one_batch(table_of(_joined(lines[:good]), schema))), failure
+        return self._with_empty(one_batch(table_of(joined(lines[:good]), schema))), failure
 
     def _typed(self, lines: list[Line], types: Types) -> list[Line]:
         """The lines, with values as their columns hold them where only quotes tell them apart."""
@@ -227,7 +229,7 @@ class JsonlSource(TextSource):
             types = {n: t for n, t in types.items() if n != self.target or kind_of(t) != "text"}
         out = []
         for row, (number, line) in enumerate(lines):
-            found = _object(line)
+            found = object_of(line)
             typed = {
                 n: as_typed(n, v, types[n], gaps, row) if n in types else v
                 for n, v in found.items()
@@ -241,12 +243,12 @@ class JsonlSource(TextSource):
         """The lines without values that do not fit; row and name of each of these."""
         out, gaps = [], []
         for row, (number, line) in enumerate(lines):
-            found = _object(line)
+            found = object_of(line)
             kinds = {n: kind_of(types[n]) for n in found if n in types and self._mends(n)}
             wrong = [
                 name
                 for name, kind in kinds.items()
-                if kind in ("number", "flag", "time") and _misfit(name, found[name], types[name])
+                if kind in ("number", "flag", "time") and wrong_with(name, found[name], types[name])
             ]
             if wrong:
                 line = json.dumps(found | dict.fromkeys(wrong)).encode()
@@ -258,7 +260,7 @@ class JsonlSource(TextSource):
         """Types of the unknown keys, by their first values."""
         found: Types = {}
         for _, line in lines:
-            for name, value in _object(line).items():
+            for name, value in object_of(line).items():
                 new = self._is_empty(name) or (self._looks() and name not in self.known)
                 if not new or name in found or not isinstance(value, (str, int, float)):
                     continue
@@ -273,95 +275,9 @@ class JsonlSource(TextSource):
         return found
 
 
-def _lines(chunk: Chunk) -> list[Line]:
-    """Line number and text of the lines that are not blank."""
-    lines = enumerate(flattened(chunk.data).split(b"\n"), chunk.line)
-    return [(number, line) for number, line in lines if line.strip()]
-
-
-def _joined(lines: list[Line]) -> bytes:
-    return b"\n".join(line for _, line in lines)
-
-
-def _readable(lines: list[Line], types: Types, others: bool = False) -> int:
-    """How many lines come before the first that cannot be read."""
-
-    def works(n: int) -> bool:
-        return succeeds(lambda: table_of(_joined(lines[:n]), types, others), *_ERRORS)
-
-    return len(lines) if works(len(lines)) else first_failure(len(lines), works)
-
-
-def _object(line: bytes) -> dict[str, object]:
-    """A row as a dict; empty if it is not an object."""
-    try:
-        found = json.loads(line)
-    except (ValueError, RecursionError):
-        return {}
-    return found if isinstance(found, dict) else {}
-
-
-def _reason(number: int, line: bytes, row: int, types: Types) -> DataError:
-    """The error of a row that Arrow refuses."""
-    at, shown = f"line {number}: ", line.decode("utf-8", "replace")
-    try:
-        found = json.loads(line.decode())
-    except UnicodeDecodeError:
-        return DataError(f"{at}{shorten(shown)} is not text in UTF-8", row=row, value=shown)
-    except (ValueError, RecursionError):
-        found = None
-    if not isinstance(found, dict):
-        why = f"{at}{shorten(shown)} is not a JSON object{_how_to_split(shown)}"
-        return DataError(why, row=row, value=shown)
-    for name, value in found.items():
-        what = _misfit(name, value, types.get(name))
-        if what:
-            column = name.encode("utf-8", "backslashreplace").decode()
-            return DataError(at + what, row=row, column=column, value=value)
-    try:
-        table_of(line, types, others=not types)
-        why = "it does not fit the rows before"
-    except _ERRORS as error:
-        why = str(error).split(" in row ")[0]
-    return DataError(f"{at}{shorten(shown)} cannot be read: {why}", row=row, value=shown)
-
-
 def _whole_beyond_64_bits(column: pa.ChunkedArray) -> bool:
     """Whether the numbers may all be whole, and some are too large for 64 bits."""
     if not pa.types.is_floating(column.type) or not len(known := column.drop_null()):
         return False
     numbers = known.to_numpy()
     return bool((numbers == np.trunc(numbers)).all() and np.abs(numbers).max() >= 2.0**63)
-
-
-def _how_to_split(line: str) -> str:
-    """What to do with a file that is one array, or whose objects stand on several lines."""
-    begins = line.lstrip()[:1]
-    if begins == "[":
-        return (
-            "; JSON Lines has one object a line, and no array around them: "
-            "jq -c '.[]' rows.json > rows.jsonl makes them"
-        )
-    if begins == "{" and not line.rstrip().endswith("}"):
-        return "; JSON Lines has one object a line: jq -c . rows.json > rows.jsonl puts each on one"
-    return ""
-
-
-def _misfit(name: str, value: object, t: pa.DataType | None) -> str:
-    """What is wrong with a value; empty if it fits its type."""
-    text = name + value if isinstance(value, str) else name
-    if any("\ud800" <= c <= "\udfff" for c in text):
-        what = "or its key holds half of a surrogate pair; write both halves, or neither"
-        return f"{shorten(value)} {what}"
-    if isinstance(value, float) and math.isinf(value):
-        return f"{shorten(value)} is too large for a number"
-    if value is None or t is None:
-        return ""
-    kind = kind_of(t) or ""
-    fits = isinstance(value, _FITS[kind]) and isinstance(value, bool) == (kind == "flag")
-    if kind == "time" and fits:
-        try:
-            parsed_times(pa.array([value]), t)
-        except pa.ArrowException:
-            fits = False
-    return "" if fits else misfit(value, _WORDS[kind])
