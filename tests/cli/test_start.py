@@ -31,11 +31,6 @@ def rows(tmp_path):
     return tmp_path / "rows.csv"
 
 
-MAIN = (
-    "import sys; from onkel.cli import main\ntry: main()\nexcept SystemExit as e: assert not e.code"
-)
-
-
 def test_each_row_is_learned_once(rows, monkeypatch):
     """No copy of the model learns the first block to warm up: that took half of the time."""
     learned, real = [], BlockModel.predictions_then_learn

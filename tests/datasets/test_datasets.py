@@ -38,7 +38,6 @@ PAPER_ROWS = {
     "cadata": 20640,
     "casp": 45730,
 }
-PARTIAL = ("cod-rna", "w8a", "covtype", "poker")
 
 
 @pytest.fixture
