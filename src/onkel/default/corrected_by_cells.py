@@ -17,8 +17,8 @@ Where there are more columns than landmarks, or where it predicts the first rows
 linear function of all columns is learned, too, and has a share in the sum
 (:mod:`onkel.default.linear_part`). Then come trees: those that the first
 rows grow (:mod:`onkel.default.early_trees`), then those of the last fit
-(:mod:`onkel.default.last_trees`). Last come a linear model that follows the stream and the mean of
-what it has been, where they are clearly right (:mod:`onkel.default.linear_follower`).
+(:mod:`onkel.default.last_trees`). Last come two linear models that follow the stream, where they
+are clearly right (:mod:`onkel.default.linear_follower`).
 """
 
 from __future__ import annotations
@@ -197,7 +197,7 @@ class CorrectedModel(ExplicitModel):
     def succeed(self, before: Self) -> None:
         """As :meth:`ExplicitModel.succeed`; its trees go on until others are grown.
 
-        They have to prove right anew. What follows the stream goes on; its mean begins anew.
+        They have to prove right anew. What follows the stream goes on; means begin anew.
         """
         self.follower = before.follower or self.follower
         if self.follower is not None:

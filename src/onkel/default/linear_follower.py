@@ -1,4 +1,4 @@
-"""Linear models that follow a stream: gradient steps whose size never shrinks, and their mean.
+"""Linear models that follow a stream: gradient steps whose size never shrinks.
 
 Least squares weighs all rows so far alike: of a rule that keeps turning, f learns the mean of what
 it has been. A linear model of all columns takes a step towards each row as it comes, and knows
@@ -8,19 +8,22 @@ the rule of the last rows:
     W ← W + min(η w, ζ/‖z‖²) · g zᵀ,
 
 with the row's weight w and the slope g of its loss: logistic regression for classes, least squares
-for numbers. Steps that do not shrink go on around the best weights. Their mean comes closer to them
-where the rule stays, or turns slowly. Later weights count more in it, and forgetting γ bounds
-how many:
+for numbers. There are two such models. Steps that do not shrink go on around the best weights.
+Where a rule of classes stays, or turns slowly, their mean comes closer to them. Later weights count
+more in it, and forgetting γ bounds how many:
 
     W̄ ← W̄ + max(4/(n + 3), 1 - γ) (W - W̄)   after n rows.
 
-A prediction p becomes p + a (ℓ - p): of classes first with the ℓ of W̄, then with that of W; of
-numbers only with that of W, as least squares knows all that W̄ could know. Each a in [0, 1] is the
-smaller of two least-squares shares, over about the last 8 192 rows and the last 256, each less a
-standard error. ℓ must first have been right by four standard errors. Chances of classes are nearer
-to 0 and 1 than p, which alone makes squared errors smaller. So a is also 0 where ℓ has not made
-fewer mistakes in the last 8 192 rows, by a standard error. Where the rule is not linear, a hardly
-ever leaves 0, as f knows all that ℓ could know.
+For numbers least squares knows all that W̄ could know. So the other model follows rules that turn
+faster: its ζ is four times as large.
+
+A prediction p becomes p + a (ℓ - p), first with the ℓ of the other model, then with that of W. Each
+a in [0, 1] is the smaller of two least-squares shares, over about the last 8 192 rows and the last
+256. It is less by a standard error, and by two for the other model. ℓ must first have been right by
+four standard errors. Chances of classes are nearer to 0 and 1 than p, which alone makes squared
+errors smaller. So a is also 0 where ℓ has not made fewer mistakes in the last 8 192 rows, by a
+standard error. Where the rule is not linear, a hardly ever leaves 0, as f knows all that ℓ could
+know.
 
 Source: Robbins & Monro 1951 (gradient steps); Widrow & Hoff 1960 (steps that do not shrink, for
 numbers); Polyak & Juditsky 1992 (their mean); the shares are ours.
@@ -57,23 +60,24 @@ from onkel.numerics.in_steps import finished
 from onkel.numerics.jit import jit, jit_called
 from onkel.state import Stateful
 
-# η, and ζ, which keeps steps of far rows from going beyond their target: for classes and numbers.
-_OF_CLASSES, _OF_NUMBERS = (0.05, 1.6), (np.inf, 0.05)
+# η, and ζ of both models, which keeps steps of far rows from going beyond their target: for classes
+# and for numbers.
+_OF_CLASSES, _OF_NUMBERS = (0.05, np.array([1.6, 1.6])), (np.inf, np.array([0.2, 0.05]))
 # Rows that the two shares remember, and the standard errors by which ℓ must first be right.
 _REMEMBERED, _CLEARLY = np.array([8192.0, 256.0]), 4.0
 # The mean of the weights is about that of the last 1/_LATE of the rows.
 _LATE = 4.0
-# The two models: of the mean of the weights, and of the weights after the last row.
-_MEAN, _LAST = range(2)
-# Standard errors by which their shares are less: the mean is slow to notice that it was left
-# behind.
+# The two models: W, and before it W̄ of classes, or the one of larger steps.
+_OTHER, _LAST = range(2)
+# Standard errors by which their shares are less: W̄ is slow to notice that it was left behind, and
+# larger steps follow noise.
 _DOUBT = np.array([2.0, 1.0])
 # log-odds of a class that comes later are this much below those of the others
 _SELDOM = 5.0
 
 
 class LinearFollower(Stateful):
-    """Weights (2, d + 1, K), W̄ and W, and for each of them the sums of its two shares."""
+    """Weights (2, d + 1, K) of the other model and W, and of each the sums of its two shares."""
 
     #: standardised values beyond this are cut off: a linear function grows without bound
     farthest: ClassVar[float] = 32.0
@@ -146,8 +150,8 @@ class LinearFollower(Stateful):
 
     @property
     def shares(self) -> list[float]:
-        """a of W̄, and of W."""
-        of_both = zip((_MEAN, _LAST), self.sums, self.fewer, self.proven, strict=True)
+        """a of the other model, and of W."""
+        of_both = zip((_OTHER, _LAST), self.sums, self.fewer, self.proven, strict=True)
         return [
             smaller_share(model, sums) if counts(self.loss, *of) else 0.0
             for model, sums, *of in of_both
@@ -164,7 +168,7 @@ class LinearFollower(Stateful):
     @property
     def left(self) -> float:
         """Squared errors after the corrections, as a share of those before."""
-        return share_left(self.sums[_MEAN, 0]) * share_left(self.sums[_LAST, 0])
+        return share_left(self.sums[_OTHER, 0]) * share_left(self.sums[_LAST, 0])
 
     def add_output(self, position: int) -> None:
         """Make room for a class; the log-odds of two classes are a difference of two outputs."""
@@ -183,15 +187,17 @@ class LinearFollower(Stateful):
             require_same("the units of the linear follower", mine, own)
 
     def take_in(self, other: LinearFollower, origin: LinearFollower | None) -> None:
-        """The mean of both W, by the rows since ``origin``; the sums add up.
+        """The means of both models' weights, by the rows since ``origin``; the sums add up.
 
         The other's rows follow those here, which therefore count as little as after so many rows.
         """
         known = LinearFollower(self.units, self.W.shape[2]) if origin is None else origin
         new = other.rows - known.rows
-        in_mean = (self.rows / max(self.rows + new, 1)) ** _LATE * (1.0 - self._forgotten) ** new
-        in_last = self._kept[1] ** (new / PERIOD)
-        rows = (self.rows - known.rows) * np.array([in_mean, in_last])
+        left = np.full(2, self._kept[1] ** (new / PERIOD))
+        if self.loss != SQUARED:
+            in_mean = (self.rows / max(self.rows + new, 1)) ** _LATE
+            left[_OTHER] = in_mean * (1.0 - self._forgotten) ** new
+        rows = (self.rows - known.rows) * left
         part = (new / np.maximum(rows + new, 1.0))[:, None, None]
         self.W = (1.0 - part) * self.W + part * other.W
         self.proven = np.maximum(self.proven, other.proven)
@@ -219,7 +225,7 @@ class LinearFollower(Stateful):
 
 @jit
 def follow(Z, Y, P, weight, W, n, loss, rate, most, forgotten, kept, sums, fewer, proven, out):
-    """out (n, K) ← what is added to P for rows Z (n, d + 1), before each moves W and W̄.
+    """out (n, K) ← what is added to P for rows Z (n, d + 1), before each moves both models.
 
     n rows have moved them before; returns how many have now.
     """
@@ -230,7 +236,7 @@ def follow(Z, Y, P, weight, W, n, loss, rate, most, forgotten, kept, sums, fewer
         for k in range(K):
             y[k] = 0.5 * (Y[t, k] + 1.0) if loss == TWO else Y[t, k]
         p[:] = P[t]
-        for model in range(_LAST if loss == SQUARED else _MEAN, _LAST + 1):
+        for model in range(_LAST + 1):
             _outputs(Z[t], W[model], f)
             slopes_of_row(f, y, 1.0, loss, g, h)
             for k in range(K):
@@ -253,13 +259,15 @@ def follow(Z, Y, P, weight, W, n, loss, rate, most, forgotten, kept, sums, fewer
                             fewer[model, 1] *= kept[0] ** 2
                 if share(sums[model, 0], _CLEARLY) > 0.0:
                     proven[model] = 1
+                if model == _LAST or loss == SQUARED:
+                    _step(min(rate * weight[t], most[model] / _square(Z[t])), g, Z[t], W[model])
             for k in range(K):
                 out[t, k] += a * s[k]
                 p[k] += a * s[k]
         if weight[t] > 0.0:
-            _step(min(rate * weight[t], most / _square(Z[t])), g, Z[t], W[_LAST])
             n += 1
-            _approach(W[_LAST], max(_LATE / (n + _LATE - 1.0), forgotten), W[_MEAN])
+            if loss != SQUARED:
+                _approach(W[_LAST], max(_LATE / (n + _LATE - 1.0), forgotten), W[_OTHER])
     return n
 
 
