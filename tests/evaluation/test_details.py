@@ -26,6 +26,7 @@ from onkel.errors import DataError, ModelFileError
 from onkel.evaluation import PrequentialRun, prequential
 from onkel.evaluation.baselines import Baselines
 from onkel.evaluation.class_details import MOST_CLASSES, Ranking
+from onkel.evaluation.run_summary import score_lines
 from onkel.learners import (
     FOGDClassifier,
     KernelRLSClassifier,
@@ -360,3 +361,8 @@ def test_a_resumed_run_has_the_details_of_the_whole(rows, tmp_path):
     assert close(resumed, whole)
     assert math.isfinite(resumed["auc"])
     assert onkel.load(point).n_rows == 1500
+
+
+def test_a_skill_far_below_zero_is_short():
+    details = {"baselines": {"mean": 1.0}, "baseline": "mean", "skill": -82_167_537_919.31}
+    assert dict(score_lines("regression", details))["skill"].startswith("-8.217e+10 of the squared")

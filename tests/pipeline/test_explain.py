@@ -174,6 +174,23 @@ def test_the_points_of_an_explanation_s_numbers_are_below_each_other(tmp_path, u
         assert len({len(text.partition(".")[2]) for text in shown.values()}) == 1
 
 
+@pytest.mark.parametrize("offset", [2_000.0, 1e6, 1e9, 1e16])
+def test_contributions_far_below_the_target_are_seen(tmp_path, offset):
+    X, value = frame(200, seed=3)
+    unit = max(1.0, offset / 1e10)
+    model = StreamModel(onkel.make("pa", "regression")).partial_fit(X, offset + unit * value)
+    model.save(tmp_path / "m.onkel")
+    why = model.explain(ROW)
+    lines = run(tmp_path / "m.onkel", json.dumps(ROW)).stdout.replace(",", "").splitlines()
+    numbers = {words[0]: words[-1] for words in map(str.split, lines) if words}
+    assert float(numbers["prediction:"]) == pytest.approx(why.score, rel=1e-15, abs=0.01 * unit)
+    assert float(numbers["they"]) == pytest.approx(why.score, rel=1e-15, abs=0.01 * unit)
+    rows = (words for words in map(str.split, lines) if words and words[0] in X)
+    shown = {words[0]: float(words[2]) for words in rows}
+    for name, contribution in why.contributions.items():
+        assert shown[name] == pytest.approx(contribution, abs=0.01 * unit)
+
+
 @pytest.mark.parametrize("ending", ["csv", "jsonl", "parquet"])
 def test_the_command_explains_a_row_of_a_file(models, tmp_path, ending):
     path, rows = tmp_path / "m.onkel", tmp_path / f"rows.{ending}"

@@ -93,8 +93,11 @@ def _show(found: dict[str, Any], model: Any) -> None:
     from onkel.evaluation.formatting import label_text
 
     label, share = found["prediction"], found["probability"]
+    most = max((abs(column["contribution"]) for column in found["columns"]), default=0.0)
+    sizes = found["mean_score"], found["score"]
+    form, form_of_share = _forms(most, *sizes)
     if model.task == "regression":
-        what, mean = f"{label:.6g}", "prediction"
+        what, mean = format(label, _forms(most, *sizes, least=6)[0]), "prediction"
     else:
         label = label_text(label)
         what = label + ("" if share is None else f" ({100 * share:.1f} %)")
@@ -107,22 +110,32 @@ def _show(found: dict[str, Any], model: Any) -> None:
     console = stdout()
     if console.width >= NARROW:
         table.add_column("", overflow="crop", no_wrap=True)
-    most = max((abs(column["contribution"]) for column in found["columns"]), default=0.0) or 1.0
-    form = _form([most, found["mean_score"], found["score"]])
     table.add_row(f"mean of rows learned: {mean}", "", format(found["mean_score"], form))
     for column in found["columns"]:
-        value, size = column["contribution"], abs(column["contribution"]) / most
+        value, size = column["contribution"], abs(column["contribution"]) / (most or 1.0)
         shown = "" if column["value"] is None else str(column["value"])
         bar = Text("█" * round(12 * size), style="green" if value > 0 else "red")
-        cells = Text(column["column"]), Text(shown), format(value, "+" + form), bar
+        cells = Text(column["column"]), Text(shown), format(value, "+" + form_of_share), bar
         table.add_row(*cells[: len(table.columns)])
     table.add_row("they add up to the row's", "", format(found["score"], form))
     console.print(table)
 
 
-def _form(numbers: list[float]) -> str:
-    """A format that shows four digits of the largest number; all have as many after the point."""
-    largest = max(map(abs, numbers))
-    if not 1e-6 <= largest < 1e9:
-        return ".4g"
-    return f",.{max(3 - math.floor(math.log10(largest)), 0)}f"
+def _forms(most: float, *sums: float, least: int = 4) -> tuple[str, str]:
+    """Formats of the sums and of the contributions, of which ``most`` is the largest.
+
+    Both show three digits of the largest contribution, and the sums ``least`` digits, so that
+    a person can add them up.
+    """
+    largest = _magnitude(max(map(abs, (most, *sums))))
+    smaller = largest - _magnitude(most) if most else 0
+    digits = min(max(least, smaller + 3), 16)
+    if -6 <= largest < (9 if digits == least else 15):
+        fixed = f",.{max(digits - 1 - largest, 0)}f"
+        return fixed, fixed
+    return f".{digits}g", ".4g"
+
+
+def _magnitude(number: float) -> int:
+    """Which power of ten a number begins with."""
+    return math.floor(math.log10(abs(number))) if number else 0

@@ -44,6 +44,15 @@ def duration(seconds: float) -> str:
     return clock(int(seconds))
 
 
+def skill_text(skill: float) -> str:
+    """The share of a baseline's loss that is avoided; far below 0 in four digits.
+
+    >>> skill_text(0.98765), skill_text(-82_167_537_919.31)
+    ('0.988', '-8.217e+10')
+    """
+    return f"{skill:.3f}" if abs(skill) < 1e4 else f"{skill:.4g}"
+
+
 def label_text(label: object) -> str:
     """A label as files hold it: a flag is true or false.
 

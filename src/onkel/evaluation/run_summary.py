@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from onkel.evaluation.formatting import bytes_text, duration, listed, short
+from onkel.evaluation.formatting import bytes_text, duration, listed, short, skill_text
 from onkel.evaluation.result import PrequentialResult
 from onkel.metrics import metrics_of
 
@@ -34,7 +34,7 @@ def score_lines(task: str, details: dict[str, Any]) -> list[tuple[str, str]]:
     lines = [("baselines", ", ".join(values))]
     if math.isfinite(details["skill"]):
         what = "mistakes" if task == "classification" else "squared error"
-        share = f"{details['skill']:.3f}"
+        share = skill_text(details["skill"])
         lines.append(("skill", f"{share} of the {what} of the {details['baseline']} avoided"))
     for name, title, form in _NUMBERS:
         value = details.get(name)

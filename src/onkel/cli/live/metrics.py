@@ -9,6 +9,7 @@ from typing import Any
 from onkel.cli.console import as_json, say_line
 from onkel.cli.live.options import LiveOptions
 from onkel.columns.failures import count
+from onkel.evaluation.formatting import skill_text
 
 
 class Metrics:
@@ -64,7 +65,7 @@ def text_of(report: dict[str, Any]) -> str:
     if report["recent"]:
         parts += [f"since the last line {shown(report['recent'])}"]
     if report["skill"] is not None:
-        parts += [f"skill {report['skill']:.3f}"]
+        parts += [f"skill {skill_text(report['skill'])}"]
     if report["alarms"]:
         alarms = report["alarms"]
         parts += [f"{count(len(alarms), 'alarm')}, the last at row {alarms[-1]:,}"]
