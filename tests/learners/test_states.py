@@ -61,14 +61,14 @@ def test_learning_changes_no_state_of_a_pipeline(name, task):
     model = StreamModel(_new(name, task))
     model.partial_fit(rows[:200], y[:200])
     late = LateLabels(model)
-    late.predict_all(range(30), rows[:30])
+    late.forecast_all(range(30), rows[:30])
     state = late.get_state()
     other = LateLabels.from_state(state)
 
     def go_on():
         for one in (late, other):
             one.learn_all(list(range(20)), y[:20].tolist())
-            one.predict_all(range(100, 130), rows[100:130])
+            one.forecast_all(range(100, 130), rows[100:130])
             one.model.partial_fit(rows[200:], y[200:])
 
     _unchanged(state, go_on)

@@ -11,6 +11,7 @@ import numpy as np
 from onkel.errors import DataError
 from onkel.fields import Fields, Number, Whole, require
 from onkel.learners.checking import by_group
+from onkel.learners.predictions import Forecast
 from onkel.parameters import is_whole
 from onkel.pipeline import StreamModel
 from onkel.pipeline.forecasts import judging_forecasts, sets_now, way_now
@@ -102,10 +103,10 @@ class Delayed(Stateful):
                 due = self._due(row)
                 self._learn_until(self.now)
                 self.missing.append(len(self.waiting))
-                predicted = self._predict(row)
+                found = self._forecast(row)
                 nothing = 0.0 if self.task == "regression" else None
-                predictions.append(nothing if predicted is None else predicted)
-                self.waiting.add(self.n_rows, self._waiting(row, due, predicted))
+                predictions.append(nothing if found is None else found.predictions[0])
+                self.waiting.add(self.n_rows, self._waiting(row, due, found))
                 self.n_rows += 1
         except DataError as error:
             error.predictions = self._array(predictions)
@@ -144,37 +145,27 @@ class Delayed(Stateful):
             with judging_forecasts(self.model, [row]):
                 self.learner.learn(block)
 
-    def _predict(self, row: Block) -> Any:
-        """The prediction of a row; None before the first label."""
-        ahead = self.waiting.ahead(_group(row))
+    def _forecast(self, row: Block) -> Forecast | None:
+        """What is predicted of a row; None before the first label."""
+        ahead, found = self.waiting.ahead(_group(row)), None
         if isinstance(self.model, StreamModel):
             if is_fitted(self.model.estimator):
-                return self.model.next_features(row.X, ahead, row.groups)[0]
+                found = self.model.next_forecast(row.X, ahead, row.groups)
         elif is_fitted(self.model):
             more = by_group(self.model, row.groups)
-            return self.model.predict_next(row.X, ahead, **more)[0]
-        return None
+            found = self.model.forecast_next(row.X, ahead, **more)
+        return found
 
-    def _waiting(self, row: Block, due: float, predicted: Any) -> Waiting:
+    def _waiting(self, row: Block, due: float, found: Forecast | None) -> Waiting:
         """A block of one row, as it waits for its label."""
         assert row.y is not None
         time, way = None if row.times is None else row.times[0], way_now(self.model)
-        labels = None if predicted is None else np.array([predicted])
-        sets = sets_now(self.model, labels, lambda: self._probabilities(row))
-        predicted = None if way is None or predicted is None else float(predicted)
+        sets = sets_now(self.model, found)
+        predicted = None if way is None or found is None else float(found.predictions[0])
         return Waiting(
             row.X, _group(row), predicted, row.y[0], due, time, row.start, row.late, way,
             None if sets is None else sets[0],
         )  # fmt: skip
-
-    def _probabilities(self, row: Block) -> np.ndarray:
-        """Of the classes (1, K) of the next row."""
-        ahead = self.waiting.ahead(_group(row))
-        if isinstance(self.model, StreamModel):
-            return self.model.next_proba(row.X, ahead, row.groups)
-        more = by_group(self.model, row.groups)
-        found: np.ndarray = self.model.predict_proba_next(row.X, ahead, **more)
-        return found
 
     def _array(self, predictions: list[object]) -> np.ndarray:
         return np.array(predictions, dtype=np.float64 if self.task == "regression" else object)

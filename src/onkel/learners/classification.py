@@ -32,6 +32,7 @@ from onkel.learners.labels import (
 )
 from onkel.learners.learning import Rows, count_rows, learn, learn_checked_row, refusal
 from onkel.learners.predictions import (
+    Forecast,
     Part,
     Predictions,
     attach_predictions,
@@ -428,6 +429,16 @@ class OnlineClassifier(ClassifierMixin, OnlineEstimator):
             return scores[:, 0] if len(self.classes_) <= 2 else scores
         return self._best(scores)
 
+    @locked
+    def forecast_next(
+        self, X: MatrixLike, ahead: int = 0, groups: ArrayLike | None = None
+    ) -> Forecast:
+        """What `predict_next` and `predict_proba_next` say of rows, which are scored once."""
+        if self.probability_link is None:
+            return Forecast(self.predict_next(X, ahead, groups=groups))
+        scores, shares = self._next_shares(X, ahead, groups)
+        return Forecast(self._best(scores), shares)
+
     @available_if(_gives_probabilities)
     @locked
     def predict_proba(self, X: MatrixLike) -> np.ndarray:
@@ -447,7 +458,7 @@ class OnlineClassifier(ClassifierMixin, OnlineEstimator):
 
         It differs from :meth:`predict_proba` as :meth:`predict_next` does from :meth:`predict`.
         """
-        return self._next_probabilities(X, ahead, groups)
+        return self._next_shares(X, ahead, groups)[1]
 
     @available_if(_gives_probabilities)
     @locked
@@ -472,7 +483,7 @@ class OnlineClassifier(ClassifierMixin, OnlineEstimator):
         It differs from :meth:`predict_set` as :meth:`predict_next` does from :meth:`predict`.
         """
         sets = self._known_feedback().next
-        return sets.sets(self._next_probabilities(X, ahead, groups), level)
+        return sets.sets(self._next_shares(X, ahead, groups)[1], level)
 
     def replayed(self) -> Callable[[np.ndarray, np.ndarray], np.ndarray]:
         """A function that gives the probabilities before each of the rows that are learned next.
@@ -491,16 +502,18 @@ class OnlineClassifier(ClassifierMixin, OnlineEstimator):
 
         return shares
 
-    def _next_probabilities(
+    def _next_shares(
         self, X: MatrixLike, ahead: int, groups: ArrayLike | None = None
-    ) -> np.ndarray:
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Scores (n, 1 or K) of the rows that come next, and probabilities (n, K)."""
         X, ahead, keys = self._next_rows(X, ahead, groups)
         P = self.model_.scores(X)
         if self.memory_ is None or len(self.classes_) < 2:
-            return self._probabilities(P)
+            return P, self._probabilities(P)
         M, share = self.memory_.ask(X, P, ahead, keys)
         chances = self._probabilities(M, remembered=True)
-        return share * chances + (1.0 - share) * self._probabilities(P)
+        scores = share * M + (1.0 - share) * P
+        return scores, share * chances + (1.0 - share) * self._probabilities(P)
 
     def _next_scores(self, X: Matrix, ahead: int, keys: list[Hashable] | None = None) -> np.ndarray:
         if len(self.classes_) < 2:

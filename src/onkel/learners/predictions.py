@@ -23,6 +23,18 @@ class Predictions(NamedTuple):
     alone: np.ndarray | None = None
 
 
+class Forecast(NamedTuple):
+    """Labels or values (n,) of rows that come next, and probabilities (n, K) if there are any."""
+
+    predictions: np.ndarray
+    probabilities: np.ndarray | None = None
+
+    def none(self) -> Forecast:
+        """The same of no rows."""
+        shares = self.probabilities
+        return Forecast(self.predictions[:0], None if shares is None else shares[:0])
+
+
 def attach_predictions(error: Any, found: Predictions) -> None:
     """Let what breaks off a block say what was predicted of the rows that were learned."""
     error.predictions, error.scores, error.classes, error.alone = found

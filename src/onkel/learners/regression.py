@@ -17,7 +17,7 @@ from onkel.learners.checking import LARGEST_WEIGHT
 from onkel.learners.declaration import declared
 from onkel.learners.labels import required_target, targets
 from onkel.learners.learning import Rows, count_rows, learn, learn_checked_row, refusal
-from onkel.learners.predictions import Predictions, attach_predictions, chained
+from onkel.learners.predictions import Forecast, Predictions, attach_predictions, chained
 from onkel.losses import REGRESSION
 from onkel.model.transaction import locked
 from onkel.sklearn_bases import RegressorMixin
@@ -131,6 +131,12 @@ class OnlineRegressor(RegressorMixin, OnlineEstimator):
         counted within each group.
         """
         return self._next_scores(*self._next_rows(X, ahead, groups))[:, 0]
+
+    def forecast_next(
+        self, X: MatrixLike, ahead: int = 0, groups: ArrayLike | None = None
+    ) -> Forecast:
+        """What :meth:`predict_next` says, in the form that classifiers share."""
+        return Forecast(self.predict_next(X, ahead, groups=groups))
 
     @locked
     def predict_interval(self, X: MatrixLike, level: float = 0.9) -> np.ndarray:

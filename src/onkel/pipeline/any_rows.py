@@ -7,13 +7,14 @@ opened as a stream (:mod:`onkel.pipeline.rows`).
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from sklearn.exceptions import NotFittedError
 
 from onkel.columns.failures import count
 from onkel.errors import DataError, NoRowsError
+from onkel.learners.predictions import Forecast
 from onkel.model.transaction import locked
 from onkel.pipeline.rows import is_array, left_out, open_to_learn, open_to_predict
 from onkel.pipeline.statistics import is_fitted
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
 # What takes features, and arguments of its own.
 Method = Callable[..., np.ndarray]
+_Found = TypeVar("_Found", np.ndarray, Forecast)
 # The source that errors name where rows have none.
 _ROWS = "the rows"
 
@@ -33,9 +35,7 @@ def over(model: BlockModel, X: object, method: Method, *args: float) -> np.ndarr
     """Apply a method that takes features, and these arguments, to rows in any form."""
     encoder = model.encoder
     if encoder is None:
-        if not is_array(X) or not is_fitted(model.estimator):
-            raise _unnamed(model.estimator)
-        return method(X, *args)
+        return _over_array(model, X, method, *args)
     one = model._one_row.features(X, encoder, model.settings, model.keys)
     if one is not None:
         return _located(model, 0, _ROWS, method, one, *args)
@@ -48,11 +48,11 @@ def over(model: BlockModel, X: object, method: Method, *args: float) -> np.ndarr
     return np.concatenate(parts)
 
 
-def over_next(model: BlockModel, X: object, method: Method, *args: float) -> np.ndarray:
+def over_next(model: BlockModel, X: object, method: Callable[..., _Found], *args: float) -> _Found:
     """As :func:`over`, but for all rows at once and with their groups, the last argument."""
     encoder, settings = model.encoder, model.settings
     if encoder is None:
-        return over(model, X, method, *args)
+        return _over_array(model, X, method, *args)
     if "group" not in settings:
         one = model._one_row.features(X, encoder, settings, model.keys)
         if one is not None:
@@ -65,9 +65,18 @@ def over_next(model: BlockModel, X: object, method: Method, *args: float) -> np.
     return _located(model, 0, _ROWS, method, rows.X, *args, rows.groups)
 
 
+def _over_array(
+    model: BlockModel, X: object, method: Callable[..., _Found], *args: float
+) -> _Found:
+    """What a method gives of an array, by a model whose columns have no names."""
+    if not is_array(X) or not is_fitted(model.estimator):
+        raise _unnamed(model.estimator)
+    return method(X, *args)
+
+
 def _located(
-    model: BlockModel, start: int, source: str, method: Method, *args: object
-) -> np.ndarray:
+    model: BlockModel, start: int, source: str, method: Callable[..., _Found], *args: object
+) -> _Found:
     """What a method gives of features; its errors name the rows and columns of the source."""
     try:
         return method(*args)
@@ -75,10 +84,11 @@ def _located(
         raise model.located(error, start, source) from error.__cause__
 
 
-def of_no_rows(model: BlockModel, method: Method, *args: object) -> np.ndarray:
+def of_no_rows(model: BlockModel, method: Callable[..., _Found], *args: object) -> _Found:
     """What a method that takes features gives for no rows: of the right type and shape."""
     assert model.encoder is not None
-    return method(np.zeros((1, model.encoder.n_features), dtype=np.float32), *args)[:0]
+    found = method(np.zeros((1, model.encoder.n_features), dtype=np.float32), *args)
+    return found.none() if isinstance(found, Forecast) else found[:0]
 
 
 @locked

@@ -18,7 +18,7 @@ from onkel.fields import Field, Fields, Flag, Group, Named, State, Text, require
 from onkel.intervals.feedback import Feedback, check_tracked
 from onkel.learners.base import OnlineEstimator
 from onkel.learners.checking import by_group
-from onkel.learners.predictions import Predictions, predictions_of
+from onkel.learners.predictions import Forecast, Predictions, predictions_of
 from onkel.model.transaction import locked
 from onkel.numerics.arrays import as_dense
 from onkel.numerics.signals import signals_wait
@@ -335,6 +335,13 @@ class BlockModel(Stateful):
         """Class probabilities (n, n_classes); arguments as of `next_features`."""
         more = by_group(self.estimator, groups)
         return self.estimator.predict_proba_next(self.scaled(X), ahead, **more)
+
+    @locked
+    def next_forecast(self, X: Matrix, ahead: int = 0, groups: ArrayLike | None = None) -> Forecast:
+        """What `next_features` and `next_proba` say of rows, which are scored once."""
+        more = {} if groups is None else by_group(self.estimator, groups)
+        found: Forecast = self.estimator.forecast_next(self.scaled(X), ahead, **more)
+        return found._replace(predictions=self._in_units(found.predictions))
 
     @locked
     def decision_features(self, X: Matrix) -> np.ndarray:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 
 from onkel.intervals.feedback import UNKNOWN_WAY, Feedback, SetsThen
+from onkel.learners.predictions import Forecast
 from onkel.pipeline.label_queue import Waiting
 from onkel.pipeline.stream_model import StreamModel
 
@@ -29,21 +30,16 @@ def way_now(model: Any) -> np.ndarray | None:
     return feedback.next.way()  # type: ignore[no-any-return]
 
 
-def sets_now(
-    model: Any, labels: np.ndarray | None, probabilities: Callable[[], np.ndarray | None]
-) -> list[SetsThen] | None:
-    """What is known of the classes of rows (n,) whose labels are predicted; None if nothing is.
-
-    ``probabilities`` gives those (n, K) of the rows.
-    """
-    feedback, learner = _feedback(model), getattr(model, "estimator", model)
-    if labels is None or feedback is None or feedback.task != "classification":
+def sets_now(model: Any, found: Forecast | None) -> list[SetsThen] | None:
+    """What is known of the classes of rows (n,) that are forecast; None if nothing is."""
+    feedback = _feedback(model)
+    if found is None or found.probabilities is None or feedback is None:
         return None
-    classes = learner.classes_
-    if len(classes) < 2 or not hasattr(learner, "predict_proba_next"):
+    classes = getattr(model, "estimator", model).classes_
+    if len(classes) < 2:
         return None
-    learned, best = feedback.next.n_rows, classes.searchsorted(labels).tolist()
-    outside = feedback.next.outside(probabilities())
+    learned, best = feedback.next.n_rows, classes.searchsorted(found.predictions).tolist()
+    outside = feedback.next.outside(found.probabilities)
     return [SetsThen(learned, k, own.tobytes()) for k, own in zip(best, outside, strict=True)]
 
 

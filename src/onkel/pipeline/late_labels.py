@@ -14,6 +14,7 @@ from onkel.columns.failures import count
 from onkel.errors import DataError
 from onkel.fields import Fields, State, Whole
 from onkel.learners.checking import by_group
+from onkel.learners.predictions import Forecast
 from onkel.model.transaction import copied_whole, locked, state_whole
 from onkel.numerics.signals import signals_wait
 from onkel.persistence.contents import Model
@@ -144,25 +145,34 @@ class LateLabels(Stateful):
             A row with this id already waits, no model file could hold the id, or the row is bad.
             It is not kept.
         """
+        found = self.forecast(id, x, group, keep=keep)
+        return None if found is None else found.predictions.item(0)
+
+    @locked
+    def forecast(
+        self, id: Hashable, x: object, group: Hashable = None, *, keep: bool = True
+    ) -> Forecast | None:
+        """As `predict`, with the probabilities (1, n_classes) of a classifier that has them."""
         self.waiting.check_new(id)
         x, group = self._row(x, group)
-        found = self._asked(x, group, "predict_next")
-        row = Waiting(x, group, None if found is None else found.item(0))
+        found: Forecast | None = self._asked(x, group, "forecast_next")
         if keep:
-            sets = sets_now(self.model, found, lambda: self._asked(x, group, "predict_proba_next"))
-            row = row._replace(way=way_now(self.model), sets=None if sets is None else sets[0])
+            predicted = None if found is None else found.predictions.item(0)
+            sets = sets_now(self.model, found)
+            own = None if sets is None else sets[0]
+            row = Waiting(x, group, predicted, way=way_now(self.model), sets=own)
             with signals_wait:
                 while len(self.waiting) >= self.most:
                     self.waiting.forget_oldest()
                     self.n_forgotten += 1
                 self.waiting.add(id, row)
-        return row.predicted
+        return found
 
     @locked
-    def predict_all(self, ids: Sequence[Hashable], rows: Sequence[Row]) -> list[Any]:
-        """Predict rows of a `StreamModel` in order, as one block, and keep them; see `predict`.
+    def forecast_all(self, ids: Sequence[Hashable], rows: Sequence[Row]) -> Forecast:
+        """Predict rows of a `StreamModel` in order, as one block, and keep them; see `forecast`.
 
-        There must be room for all of them, and none may belong to a group.
+        There must be room for all of them, none may belong to a group, and the model has learned.
 
         Raises
         ------
@@ -179,14 +189,13 @@ class LateLabels(Stateful):
             seen.add(id)
         model, ahead = self.model, self.waiting.ahead(None)
         known = [without_new_columns(x, model) for x in rows]
-        found = model.predict_next(known, ahead)
-        sets = sets_now(model, found, lambda: model.predict_proba_next(known, ahead))
-        way, predicted = way_now(model), found.tolist()
+        found: Forecast = model.forecast_next(known, ahead)
+        sets, way, predicted = sets_now(model, found), way_now(model), found.predictions.tolist()
         with signals_wait:
             for k, (id, x) in enumerate(zip(ids, rows, strict=True)):
                 own = None if sets is None else sets[k]
                 self.waiting.add(id, Waiting(dict(x), None, predicted[k], way=way, sets=own))
-        return list(predicted)
+        return found
 
     @locked
     def predict_proba(self, x: object, group: Hashable = None) -> np.ndarray | None:
@@ -221,7 +230,7 @@ class LateLabels(Stateful):
         found = self._asked(*self._row(x, group), "predict_set_next", level)
         return None if found is None else found[0]
 
-    def _asked(self, x: Any, group: Hashable, method: str, *args: float) -> np.ndarray | None:
+    def _asked(self, x: Any, group: Hashable, method: str, *args: float) -> Any:
         """What the model's method says of a row (1, ...); None before the first learned row."""
         model, learner, more = self.model, self.model, {}
         if isinstance(model, StreamModel):
@@ -230,8 +239,7 @@ class LateLabels(Stateful):
             more = by_group(model, None if group is None else [group])
         if not is_fitted(learner):
             return None
-        found: np.ndarray = getattr(model, method)(x, *args, self.waiting.ahead(group), **more)
-        return found
+        return getattr(model, method)(x, *args, self.waiting.ahead(group), **more)
 
     @locked
     def learn(self, id: Hashable, y: object) -> Any:

@@ -12,6 +12,7 @@ from sklearn.utils.metaestimators import available_if
 from onkel import persistence
 from onkel.errors import DataError
 from onkel.intervals.feedback import check_tracked
+from onkel.learners.predictions import Forecast
 from onkel.model.transaction import locked
 from onkel.numerics.arrays import as_dense
 from onkel.pipeline import any_rows
@@ -215,6 +216,10 @@ class StreamModel(StreamEstimator):
     def predict_proba_next(self, X: object, ahead: int = 0) -> np.ndarray:
         """Class probabilities (n, n_classes) of the rows that come next; see `predict_next`."""
         return over_next(self, X, self.next_proba, ahead)
+
+    def forecast_next(self, X: object, ahead: int = 0) -> Forecast:
+        """What `predict_next` and `predict_proba_next` say of rows, which are scored once."""
+        return over_next(self, X, self.next_forecast, ahead)
 
     @_where_the_learner_has("decision_function")
     def decision_function(self, X: object) -> np.ndarray:

@@ -11,11 +11,12 @@ from typing import Any
 from onkel.annotations import Row
 from onkel.columns.failures import shorten
 from onkel.errors import DataError
+from onkel.learners.predictions import Forecast
 from onkel.serve import notation
 from onkel.serve.runs import (
     ERRORS,
     Live,
-    bounds,
+    beside,
     by_class,
     is_among,
     is_no_label,
@@ -70,17 +71,15 @@ def _row(live: Live, id: Hashable, x: Row, y: object) -> dict[str, object]:
     _require_id(id)
     x = live.columns(x)
     before = model.n_rows
-    more: dict[str, object] = {}
-    # the probabilities behind the prediction, where learning the row tells them
-    both = y is not None and live.has_proba and is_among(y, labels_of_blocks(live))
-    if live.has_proba and not both and (shares := late.predict_proba(x)) is not None:
-        more |= by_class(live, shares[None])[0]
-    if live.level and (ends := late.predict_interval(x, live.level)) is not None:
-        more["interval"] = bounds(ends)
     if id in late:
         raise DataError("a row with this id waits for its label already")
+    more: dict[str, object] = {}
     refused = None
     if y is not None:
+        # the probabilities behind the prediction, where learning the row tells them
+        both = live.has_proba and is_among(y, labels_of_blocks(live))
+        if live.tells_more and not both:
+            _, more = told(live, late.forecast(None, x, keep=False))
         try:
             known = live.score.n_labels, more.get("interval")
             own = more if both else None
@@ -89,11 +88,8 @@ def _row(live: Live, id: Hashable, x: Row, y: object) -> dict[str, object]:
             raise  # no label would help
         except ERRORS as error:
             refused = error
-            if both and (shares := late.predict_proba(x)) is not None:
-                more |= by_class(live, shares[None])[0]
     if y is None or refused is not None:
-        # without an id no label can come
-        predicted = late.predict(id, x, keep=False) if id is None else _keep(live, id, x, more)
+        predicted, more = _predict(live, id, x)
     if refused is not None:
         # only now: a row that cannot be predicted is refused as a whole
         _refuse_label(live, id, y, refused)
@@ -144,17 +140,31 @@ def _label(live: Live, id: Hashable, y: object) -> dict[str, object] | None:
     return {"id": id, "learned": False, "error": why, "reason": kind}
 
 
-def _keep(live: Live, id: Hashable, x: Row, more: dict[str, object]) -> Any:
-    """Predict a row and let it wait; if too many do, the oldest are forgotten."""
+def _predict(live: Live, id: Hashable, x: Row) -> tuple[Any, dict[str, object]]:
+    """Predict a row and let it wait; if too many do, the oldest are forgotten.
+
+    Returns the prediction, and what the answer says beside it.
+    """
     late = live.late
+    if id is None:
+        # no label can come
+        return told(live, late.forecast(id, x, keep=False))
     # more than one after a start with room for fewer
     oldest = late.waiting.first_ids(late.n_waiting + 1 - late.most)
-    predicted = late.predict(id, x)
+    predicted, more = told(live, late.forecast(id, x))
     live.ids.end(oldest, learned=False)
     for own in oldest:
         live.say(f"id {own!r}: forgotten, as {live.options['most']:,} younger rows wait")
     live.ids.waiting[id] = live.score.n_labels, more.get("interval")
-    return predicted
+    return predicted, more
+
+
+def told(live: Live, found: Forecast | None) -> tuple[Any, dict[str, object]]:
+    """The prediction of one row (None before the first label), and what stands beside it."""
+    if found is None:
+        return None, {}
+    (predicted,), (more,) = found.predictions.tolist(), beside(live, found)
+    return predicted, more
 
 
 def _learn(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from onkel.serve.runs import ERRORS, bounds, by_class
+from onkel.serve.runs import ERRORS, beside
 
 if TYPE_CHECKING:
     from onkel.serve.runs import Live
@@ -36,14 +36,8 @@ def _one(live: Live, row: dict[str, Any], ahead: int) -> dict[str, object]:
 def _block(live: Live, rows: Sequence[dict[str, Any]], ahead: int) -> list[dict[str, object]]:
     model = live.model
     rows = [live.columns(row) for row in rows]
-    predicted = model.predict_next(rows, ahead).tolist()
-    found = [{"id": None, "prediction": p, "model_rows": model.n_rows} for p in predicted]
-    if live.has_proba:
-        shares = model.predict_proba_next(rows, ahead)
-        for answer, own in zip(found, by_class(live, shares), strict=True):
-            answer |= own
-    if live.level:
-        pairs = model.predict_interval_next(rows, live.level, ahead)
-        for answer, pair in zip(found, pairs, strict=True):
-            answer["interval"] = bounds(pair)
-    return found
+    found = model.forecast_next(rows, ahead)
+    return [
+        {"id": None, "prediction": p, "model_rows": model.n_rows, **own}
+        for p, own in zip(found.predictions.tolist(), beside(live, found), strict=True)
+    ]

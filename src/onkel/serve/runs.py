@@ -19,6 +19,7 @@ import numpy as np
 from onkel.annotations import Row
 from onkel.errors import DataError
 from onkel.fields import PLAIN
+from onkel.learners.predictions import Forecast
 from onkel.numerics.signals import signals_wait
 
 if TYPE_CHECKING:
@@ -251,25 +252,28 @@ def _learn_rows(
 
 def _keep_rows(live: Live, ids: list[Hashable], rows: Sequence[Row]) -> list[dict[str, object]]:
     """Predict rows as one block and let them wait; the answers."""
-    model, ahead = live.model, live.late.n_waiting
-    more: list[dict[str, object]] = [{} for _ in rows]
     try:
-        if live.has_proba:
-            more = by_class(live, model.predict_proba_next(rows, ahead))
-        if live.level:
-            ends = model.predict_interval_next(rows, live.level, ahead)
-            for own, pair in zip(more, ends, strict=True):
-                own["interval"] = bounds(pair)
-        predicted = live.late.predict_all(ids, rows)
+        found = live.late.forecast_all(ids, rows)
     except ERRORS:
         return []
-    known, learned = live.score.n_labels, model.n_rows
+    more, predicted = beside(live, found), found.predictions.tolist()
+    known, learned = live.score.n_labels, live.model.n_rows
     for id, own in zip(ids, more, strict=True):
         live.ids.waiting[id] = known, own.get("interval")
     return [
         {"id": id, "prediction": p, **own, "model_rows": learned}
         for id, p, own in zip(ids, predicted, more, strict=True)
     ]
+
+
+def beside(live: Live, found: Forecast) -> list[dict[str, object]]:
+    """What answers to rows say beside their predictions."""
+    if live.has_proba and found.probabilities is not None:
+        return by_class(live, found.probabilities)
+    if not live.level:
+        return [{} for _ in found.predictions]
+    ends = live.model.feedback.next.bounds(found.predictions, live.level)
+    return [{"interval": _bounds(pair)} for pair in ends]
 
 
 def by_class(live: Live, shares: np.ndarray) -> list[dict[str, object]]:
@@ -283,6 +287,6 @@ def _n_labels(labels: list[object]) -> int:
     return next((k for k, y in enumerate(labels) if is_no_label(y)), len(labels))
 
 
-def bounds(values: np.ndarray) -> list[float | None]:
+def _bounds(values: np.ndarray) -> list[float | None]:
     """Both ends of an interval; None where it has no end."""
     return [v if math.isfinite(v) else None for v in values.tolist()]
