@@ -72,6 +72,20 @@ def test_where_all_are_constant_all_stay():
     assert all(c.constant is None for c in tidy(table).encoder.columns)
 
 
+def test_the_rounding_of_a_constant_sum_is_no_column():
+    rng = np.random.default_rng(0)
+    shares, shop = 3e7 * rng.dirichlet(np.ones(3), 300), 9_007_199_254_740_001
+    table = pa.table({
+        "sum": shares.sum(axis=1), "shop": shop + rng.integers(0, 2, 300),
+        "near": 3e7 + 1e-6 * shares[:, 0], "y": rng.normal(size=300),
+    })  # fmt: skip
+    assert 0.0 < np.ptp(table["sum"].to_numpy()) < 1e-7
+    stream = tidy(table)
+    [block] = stream
+    # what differs by more than rounding, or is whole, is told apart in float32
+    assert [len(np.unique(x)) for x in block.X.T] == [1, 2, 300]
+
+
 @pytest.mark.parametrize("statistics", [True, False])
 def test_predictions_are_those_without_them(statistics):
     names = ["seven", "site", "true", "none", "level", "shop", "on"]
