@@ -12,13 +12,13 @@ times as many rows fit.
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
 from onkel.annotations import Matrix
 from onkel.fields import Array, Fields, Sizes, State, Whole, require
-from onkel.model.warmup import RowStore, largest_number
+from onkel.model.warmup import NumberedRows, largest_number
 from onkel.numerics.arrays import as_dense
 from onkel.numerics.jit import jit
 from onkel.numerics.random import splitmix64, splitmix64_of
@@ -32,10 +32,8 @@ _SMALL = 127
 _FALLS_TO, _MOST_FALLS = 0.75, 150
 
 
-class RowSample(RowStore):
+class RowSample(NumberedRows):
     """Up to 65 536 of the rows that count (weight > 0), in ``n_bytes`` at most; ``seen`` came."""
-
-    BESIDE: ClassVar[dict[str, type]] = RowStore.BESIDE | {"born": np.int64}
 
     def __init__(self, n_bytes: int, d: int) -> None:
         super().__init__(0, np.float32)
@@ -64,11 +62,6 @@ class RowSample(RowStore):
     def small(self) -> np.ndarray:
         """The columns that are small, (n, ·)."""
         return self._held["small"][: self.count]
-
-    @property
-    def born(self) -> np.ndarray:
-        """The number t of each row, (n,)."""
-        return self._held["born"][: self.count]
 
     @property
     def sure(self) -> int:
@@ -198,7 +191,6 @@ class RowSample(RowStore):
             # files from before columns could be small have all in X
             "is_small": Array(bool, (d,), optional=True),
             "small": Array(np.int8, ("n", "small"), beside="is_small"),
-            "born": Array(np.int64, ("n",), 0, 2**62),
             "seen": Whole(),
             "n_falls": Whole(high=_MOST_FALLS),
             "origin": Array(shape=(d,), low=-1e153, high=1e153),

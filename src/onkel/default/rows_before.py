@@ -22,7 +22,7 @@ from scipy.linalg import solve
 
 from onkel.annotations import DTypeLike
 from onkel.fields import Array, Fields
-from onkel.model.warmup import RowStore, Warmup
+from onkel.model.warmup import NumberedRows, Warmup
 from onkel.numerics.arrays import targets_of
 
 # Changes that are remembered, and those that are asked.
@@ -32,10 +32,8 @@ _FOLLOWING, _FEWEST = 0.25, 64
 _AT_ONCE = 1024
 
 
-class RowsBefore(RowStore):
+class RowsBefore(NumberedRows):
     """Rows in order, their numbers in the stream, and where each model that took over began."""
-
-    BESIDE = RowStore.BESIDE | {"born": np.int64}
 
     def __init__(self, d: int, dtype: DTypeLike) -> None:
         super().__init__(d, dtype)
@@ -46,11 +44,6 @@ class RowsBefore(RowStore):
         copied = copy.copy(self)
         copied._held = dict(self._held)
         return copied
-
-    @property
-    def born(self) -> np.ndarray:
-        """The numbers of the rows, (n,)."""
-        return self._held["born"][: self.count]
 
     @property
     def _begun(self) -> int:
@@ -125,9 +118,7 @@ class RowsBefore(RowStore):
         return bool(gain.sum() > np.sqrt((gain**2).sum()))
 
     def state_fields(self) -> Fields:
-        born = Array(np.int64, ("n",), 0, 2**62)
-        begins = Array(np.int64, ("begins",), 0, 2**62)
-        return {**super().state_fields(), "born": born, "begins": begins}
+        return {**super().state_fields(), "begins": Array(np.int64, ("begins",), 0, 2**62)}
 
 
 def _sums(

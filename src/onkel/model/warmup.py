@@ -156,7 +156,21 @@ class Warmup(RowStore):
         require(n < state["n_rows"], f"X: holds {n} rows, as many as are waited for")
 
 
-class KeptRows(RowStore):
+class NumberedRows(RowStore):
+    """Rows of which each knows its number in the stream, counted from 0."""
+
+    BESIDE: ClassVar[dict[str, type]] = RowStore.BESIDE | {"born": np.int64}
+
+    @property
+    def born(self) -> np.ndarray:
+        """The number t of each row, (n,)."""
+        return self._held["born"][: self.count]
+
+    def state_fields(self) -> Fields:
+        return {**super().state_fields(), "born": Array(np.int64, ("n",), 0, 2**62)}
+
+
+class KeptRows(NumberedRows):
     """Up to ``size`` of the rows that count (weight > 0), each as likely as any other.
 
     Row t, counted from 0, takes place ⌊u_t · (t + 1)⌋ if there is one; u_t is the t-th number of a
@@ -166,8 +180,6 @@ class KeptRows(RowStore):
 
     count: int
 
-    BESIDE: ClassVar[dict[str, type]] = RowStore.BESIDE | {"born": np.int64}
-
     def __init__(
         self, size: int, d: int, dtype: DTypeLike, seed: int, memory: float = np.inf
     ) -> None:
@@ -175,11 +187,6 @@ class KeptRows(RowStore):
         self.size: int = size
         self.seed: int = seed
         self.memory: float = memory
-
-    @property
-    def born(self) -> np.ndarray:
-        """The number t of each row, (n,)."""
-        return self._held["born"][: self.count]
 
     def add(self, X: np.ndarray, y: np.ndarray, weight: np.ndarray) -> None:
         """Take rows X (n, d), labels or targets y (n,) and weights (n,)."""
@@ -203,8 +210,7 @@ class KeptRows(RowStore):
         return np.where(t < self.size, t, (u * among).astype(np.int64))
 
     def state_fields(self) -> Fields:
-        born = Array(np.int64, ("n",), 0, 2**62)
-        return {**super().state_fields(), "born": born, "count": Whole()}
+        return {**super().state_fields(), "count": Whole()}
 
     def check_state(self, state: State, sizes: Sizes) -> None:
         n, count = sizes["n"], state["count"]
