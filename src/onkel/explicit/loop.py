@@ -17,7 +17,7 @@ from onkel.numerics.calling import FIRST_ADDRESS
 from onkel.numerics.jit import axpy, dot, jit, jit_inline
 from onkel.rules.adagrad import adagrad_move
 from onkel.rules.base import ALPHA, PENDING, RADIUS, SCALE, SQUARED_NORM, RuleKind, T, UpdateContext
-from onkel.rules.dispatch import judge, step
+from onkel.rules.dispatch import direction_sums, judge, step
 from onkel.rules.doubly_stochastic import move_part
 
 
@@ -70,11 +70,7 @@ def update(Z, t, q, weight, value, W, H, context, P, c):
     if rule == RuleKind.ADAGRAD:
         _add_to_total(W, context)
         return adagrad_move(par, weight, Z, t, c, W, H)
-    c2 = 0.0
-    cp = 0.0
-    for k in range(c.shape[0]):
-        c2 += c[k] * c[k]
-        cp += c[k] * P[t, k]
+    c2, cp = direction_sums(c, P, t)
     if c2 == 0.0 and par[ALPHA] == 0.0:
         return False
     if q < 0.0 and (rule == RuleKind.PASSIVE_AGGRESSIVE or par[RADIUS] > 0.0):

@@ -35,6 +35,17 @@ def judge(context, P, t, y, q, c):
 
 
 @jit_inline
+def direction_sums(c, P, t):
+    """(‖c‖², c·p) of row t."""
+    c2 = 0.0
+    cp = 0.0
+    for k in range(c.shape[0]):
+        c2 += c[k] * c[k]
+        cp += c[k] * P[t, k]
+    return c2, cp
+
+
+@jit_inline
 def step(context, weight, value, c2, q):
     """(a, b) of f ← a f + b c κ(x, ·) after a row of this weight.
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from onkel.model.common_factor import folds, rescale
 from onkel.numerics.jit import jit_inline
 from onkel.rules.base import ALPHA, PENDING, RADIUS, SCALE, SQUARED_NORM, T
-from onkel.rules.dispatch import judge, step
+from onkel.rules.dispatch import direction_sums, judge, step
 
 
 class Update(NamedTuple):
@@ -18,17 +18,6 @@ class Update(NamedTuple):
     b: float
     c2: float  # ‖c‖²
     cp: float  # c·f(x), before the update
-
-
-@jit_inline
-def direction_sums(c, P, t):
-    """(‖c‖², c·p) of row t."""
-    c2 = 0.0
-    cp = 0.0
-    for k in range(c.shape[0]):
-        c2 += c[k] * c[k]
-        cp += c[k] * P[t, k]
-    return c2, cp
 
 
 @jit_inline

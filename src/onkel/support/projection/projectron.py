@@ -25,13 +25,13 @@ from onkel.numerics.jit import jit, jit_inline
 from onkel.numerics.threads import scratch
 from onkel.parameters import non_negative, whole
 from onkel.rules.base import ALPHA, SCALE, SQUARED_NORM, Rule, T
-from onkel.rules.dispatch import judge, step
+from onkel.rules.dispatch import direction_sums, judge, step
 from onkel.support.budget import N_PARAMETERS, Budget
 from onkel.support.model import MOST_ROWS, BudgetModel
 from onkel.support.projection.coordinates import new_coordinates, solve
 from onkel.support.slots import CHANGED, SIZE, Limits, Rows, Slots, place, score
 from onkel.support.stored_rows import SLOTS
-from onkel.support.update import direction_sums, onto_ball, scale_by
+from onkel.support.update import onto_ball, scale_by
 
 # Their places in the parameter vector.
 ETA, AGGRESSIVE = 0, 1
