@@ -32,7 +32,7 @@ _MOST_BINS = 128
 _SHARE, _MOST_ROWS, _MANY_ROWS, _FEW_COLUMNS, _MOST_COLUMNS = 0.8, 24_576, 8192, 32, 64
 #: trees for which rows are drawn, and rows held out predicted, once
 AT_ONCE = 5
-#: fewer trees are none
+#: where fewer trees would fit, none are grown
 FEWEST_TREES = 16
 # A tree's share of a step: larger where there are few trees, so that they come as far.
 _RATE, _TREES_TIMES_RATE, _LARGEST_RATE = 0.1, 40.0, 0.3

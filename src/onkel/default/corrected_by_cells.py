@@ -124,7 +124,7 @@ class CorrectedModel(ExplicitModel):
         #: None before they are grown, and where those of the last fit do not help
         self.trees: TreePart | None = None
         self.growth: Growth = Growth(self.n_growths)
-        #: of the copy that learns over a new fit of the map
+        #: cells that begin anew: of the copy that learns over a new fit of the map
         self.cells_anew: CellsAnew | None = None
 
     # ---- learning ------------------------------------------------------------------------------
@@ -188,7 +188,7 @@ class CorrectedModel(ExplicitModel):
         self, parts: Any, X: Matrix, y: np.ndarray, weight: np.ndarray, P: np.ndarray
     ) -> None:
         self.trees, self.follower = parts
-        # P is with the rest, which does not go on
+        # P has in it what stages and linear part say; they do not go on
         self.stages, self.linear = [], None
         if self.trees is not None and self.trees.leaves is None:
             self.trees = None
@@ -324,7 +324,7 @@ class CorrectedModel(ExplicitModel):
         if cells is not None:
             self.stages[0] = cells
         if new.training is not None and self.choice is None:
-            # before, a whole block is learned by f, and corrected then
+            # while columns are chosen, f learns a whole block before the linear part does
             self._judge_linear()
 
     def _judge_linear(self) -> None:

@@ -186,8 +186,8 @@ class LinearPart(Stateful):
     def judge_anew(self, X: Matrix, Y: np.ndarray, P: np.ndarray, weight: np.ndarray) -> None:
         """Let the share follow from some of the rows learned, predicted by P (n, K) without it.
 
-        ℓ has learned them, and its errors there are smaller than
-        on new rows: they are divided by 1 - h, with h the mean leverage of a row.
+        ℓ has learned them, and its errors there are smaller than on new rows: they are divided by
+        1 - h, with h the mean leverage of a row.
         """
         own = min(len(self.W) / max(self.n_rows, 1), _MOST_OWN)
         E = (Y - self._features(X) @ self.W) / (1.0 - own)

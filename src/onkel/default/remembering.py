@@ -27,7 +27,7 @@ from onkel.state import Part, Stateful
 
 # Probabilities keep this far from 0 and 1 before they are turned into log-odds.
 _SURE = 1e-9
-# Of what a memory of classes knows of a row: which class came last.
+# The place, in what a memory of classes gives for a row, of the class that came last.
 _CAME_LAST = 2
 
 # A target is far from the scale of the losses where it is so many times larger: above 2^250 the

@@ -1,9 +1,10 @@
 """The model of the default: it searches for landmarks, and its last fit begins anew with the rest.
 
-The last fit is first one of the map, to all rows kept. What corrects f has learned what the former
-fit left. So cells learn what the new one leaves, and the last rows judge a linear part that has
-won. Then trees are grown (:mod:`onkel.default.last_trees`). Rows judge them that the last search
-held out; or, before the first search, all rows in folds: no target chose the landmarks there.
+The last fit begins with the map, which is fitted to all rows kept. Cells and a linear part that has
+won know what the former fit left. So cells learn anew what this one leaves, and the last rows judge
+the linear part. Then trees are grown (:mod:`onkel.default.last_trees`). The rows that the last
+search held out judge them. Before the first search all rows do, in folds, because no target has
+chosen the landmarks.
 """
 
 from __future__ import annotations

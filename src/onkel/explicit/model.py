@@ -74,7 +74,7 @@ class ExplicitModel(Model):
             self._reset()
 
     def _check_pair(self) -> None:
-        """A rule whose state belongs to features cannot begin in the kernel's space."""
+        """ValueError for a rule, a map and ``average`` that do not go together."""
         if self.rule.by_feature and self.map.changes() == Change.BY_SUPPORT:
             raise ValueError(
                 f"rule {self.rule.name!r} works feature by feature and cannot learn in the "
@@ -339,7 +339,7 @@ class ExplicitModel(Model):
         return np.asarray(self.map.prior()) * ExactScalars.of(self.par).ridge
 
     def corrections_anew(self) -> CorrectionsAnew | None:
-        """What corrects f and learns anew what f leaves, over the map as it is now."""
+        """What begins anew to correct f, over the map as it is now; None where nothing does."""
         return None
 
     def replay(self) -> Replay:
@@ -439,30 +439,30 @@ class ExplicitModel(Model):
     def learn_apart(
         self, X: Matrix, y: np.ndarray, weight: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
-        """As :meth:`learn`, in two parts: by the first a model is compared with one that begins."""
+        """As :meth:`learn`, in two parts that add up; by the first, models are compared."""
         P = self.learn(X, y, weight)
         return P, np.zeros(P.shape)
 
     def learn_ahead(
         self, X: Matrix, y: np.ndarray, weight: np.ndarray
     ) -> tuple[Any, np.ndarray, np.ndarray]:
-        """As :meth:`learn_apart`, of as many rows as :meth:`go_back` may go back.
+        """As :meth:`learn_apart`, of as many rows as :meth:`go_back` can undo.
 
-        First comes what would go on in another model, as it is before these rows.
+        First comes what a successor would take over (:meth:`succeed`), as it is before these rows.
         """
         return None, *self.learn_apart(X, y, weight)
 
     def go_back(
         self, parts: Any, X: Matrix, y: np.ndarray, weight: np.ndarray, P: np.ndarray
     ) -> None:
-        """Let what goes on in another model know no more than rows X; ``parts``: before them.
+        """Undo the rows after X in what a successor takes over; the rest is used no more.
 
-        P (n, K) are the predictions of these rows without it. Of this model only what goes on is
-        used then, by :meth:`succeed`.
+        ``parts``: what it takes over, as it was before rows X (n, d). P (n, K): the predictions of
+        these rows without it.
         """
 
     def succeed(self, before: Self) -> None:
-        """Predict instead of a model whose stream has changed."""
+        """Take the place of a model whose stream has changed, and take over what goes on."""
 
     def _learn_in_order(self, X: Matrix, y: np.ndarray, weight: np.ndarray, P: np.ndarray) -> None:
         if self.training is not None:

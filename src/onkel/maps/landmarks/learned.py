@@ -250,6 +250,10 @@ class LearnedLandmarks(FitSchedule):
         weight: np.ndarray,
         due: int,
     ) -> Generator[bool, None, Landmarks]:
+        """What is due at ``due`` rows: widths from few rows, a choice by later ones, a search.
+
+        They begin at ``at``; a first search also begins at ``first``, the first rows.
+        """
         if self._learns_widths(due):
             few, start = slice(0, FEW_ROWS), np.append(at.log_width, at.log_ridge)
             steps = self._steps_for_widths(len(X), due)
