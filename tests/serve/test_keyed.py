@@ -107,7 +107,7 @@ def test_memory_is_bounded(tmp_path):
     report = models.report()
     assert report["models"] == 50
     assert report["models_in_memory"] < 12
-    assert report["models_bytes"] == sum(models._sizes.values()) <= 8_000_000
+    assert report["models_bytes"] == sum(models._models._sizes.values()) <= 8_000_000
     # an id is known again, though its model was on disk
     assert models.take([("key 0", [{"id": 1, "a": 1.0, "y": 2.0}])])[0][0]["model_rows"] == 0
     assert models.counts["repeated"] == 1
@@ -291,7 +291,7 @@ def test_models_that_leave_know_of_no_cut_that_is_only_in_the_journal(tmp_path, 
     models = _opened(tmp_path, max_models=1)
     row = {"id": 1, "a": 1.0, "y": 2.0}
     models.take([("Ulm", [row])])
-    monkeypatch.setattr(models, "_max_models", 0)
+    monkeypatch.setattr(models._models, "_max_models", 0)
     with monkeypatch.context() as patch:
         # another thread reads while the cut is written, which fails
         def commit():

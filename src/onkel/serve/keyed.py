@@ -1,36 +1,28 @@
 """A live model for each key, made from one template on first use; one journal for all.
 
-Models that were used least are on disk: rows of an SQLite table, each the bytes of its model file.
-So a key is never the name of a file. A model knows the number of the last cut that it learned; a
-restart gives each model the cuts that it lacks. So does a cut that breaks off, say for a lack of
-memory: all of its models are made anew, and the journal forgets it.
+Models that were used least are on disk (:mod:`onkel.serve.in_memory`): rows of an SQLite table,
+each the bytes of its model file. So a key is never the name of a file. A model knows the number of
+the last cut that it learned; a restart gives each model the cuts that it lacks. So does a cut that
+breaks off, say for a lack of memory: all of its models are made anew, and the journal forgets it.
 """
 
 from __future__ import annotations
 
 import os
 import threading
-from collections import OrderedDict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from onkel.errors import JournalError, ModelFileError
+from onkel.errors import JournalError
 from onkel.numerics.signals import signals_wait
 from onkel.serve.batches import Parts
+from onkel.serve.in_memory import ModelsInMemory
 from onkel.serve.journal import Cut, Journal
 from onkel.serve.live import COUNTS, LiveModel
 from onkel.serve.models_file import ModelsFile
 from onkel.serve.saving import SaveClock
-
-# Bytes of a model in memory, besides its ids: so many for each byte of its state, and as many more.
-# As measured; it has room for rows since its matrix was factored, and copies to undo rows with.
-_ROOM = 3.5
-_LEAST = 800_000
-_AN_ID = 400
-# Share of the models that leave together: each time costs one flush of the disk.
-_LEAVING = 0.05
 
 
 class KeyedModels:
@@ -87,14 +79,8 @@ class KeyedModels:
         save_seconds: float = 60.0,
     ) -> None:
         self.journal = journal
-        self._how = how
-        self._max_models, self._max_bytes = max_models, max_bytes
         self._clock = SaveClock(save_every, save_seconds)
         self._lock = threading.RLock()
-        self._models: OrderedDict[str, LiveModel] = OrderedDict()
-        self._sizes: dict[str, int] = {}
-        self._bytes = 0
-        self._changed: set[str] = set()
         self._closed = False
         #: whether a cut broke off and models have a part of it
         self._torn = False
@@ -102,7 +88,8 @@ class KeyedModels:
         self.counts: dict[str, int] = dict.fromkeys((*COUNTS, "forgotten", "rings"), 0)
         try:
             self._file = ModelsFile(Path(path), template)
-            self._template = self._made(self._file.template)
+            self._models = ModelsInMemory(self._file, how, max_models, max_bytes)
+            self._template = self._models.new()
             self._file.require_options(self._template.options, journal)
             journal.follow(self._file.number, None)
             if journal.last < self._file.highest:
@@ -126,7 +113,7 @@ class KeyedModels:
         for cut in self.journal.records(after=self._file.number):
             n += sum(len(own) for own in self._learn(cut).values())
             with self._lock:
-                self._leave()
+                self._models.leave(self._highest)
         self._recovered = True
         return n
 
@@ -149,19 +136,19 @@ class KeyedModels:
             raise
         self._clock.add(sum(map(len, together.values())))
         with self._lock:
-            self._leave()
+            self._models.leave(self._highest)
         return [[next(answers[str(key)]) for _ in own] for key, own in parts]
 
     @contextmanager
     def reading(self, key: str | None) -> Iterator[LiveModel]:
         """The model of a key, which nobody changes meanwhile; the template of a new one."""
         with self._lock:
-            yield self._template if key is None else self._found(key) or self._template
-            self._leave()
+            yield self._template if key is None else self._models.found(key) or self._template
+            self._models.leave(self._highest)
 
     def names(self, key: str | None) -> LiveModel:
         """The model of a key, or the template where it is not in memory."""
-        return self._models.get(key or "", self._template)
+        return self._models.there(key or "") or self._template
 
     def snapshot(self) -> None:
         """Write all models that changed, and forget the cuts that they have learned."""
@@ -169,7 +156,7 @@ class KeyedModels:
         with self._lock:
             number = self.journal.last
             self._clock.restart()
-            self._write(sorted(self._changed), number)
+            self._models.write_changed(number, self._highest)
             if self.journal.last >= self.journal.first:
                 self.journal.begin_segment()
             self.journal.forget(number)
@@ -193,13 +180,13 @@ class KeyedModels:
     def content(self, key: str) -> bytes | None:
         """The bytes of a model's file, as `onkel.from_bytes` reads them; None if there is none."""
         with self._lock:
-            live = self._models.get(key)
+            live = self._models.there(key)
             return self._file.get(key) if live is None else live.to_bytes()
 
     def keys(self) -> list[str]:
         """The keys that have a model."""
         with self._lock:
-            return sorted({*self._file.keys(), *self._models})
+            return sorted({*self._file.known, *self._models.keys()})
 
     def report(self) -> dict[str, Any]:
         """Counts since the start, over all models, and where the models are.
@@ -207,13 +194,12 @@ class KeyedModels:
         Rows that wait are those of the models in memory.
         """
         with self._lock:
-            live = self._models.values()
             return {
                 **self.counts,
                 "models": len(self._file.known | self._models.keys()),
                 "models_in_memory": len(self._models),
-                "models_bytes": self._bytes,
-                "waiting": sum(own.late.n_waiting for own in live),
+                "models_bytes": self._models.nbytes,
+                "waiting": self._models.n_waiting,
                 "journal_bytes": self.journal.nbytes,
                 "score": {},
                 "skill": None,
@@ -250,85 +236,39 @@ class KeyedModels:
     def _learned(self, cut: Cut) -> dict[str, list[Any]]:
         found = {}
         for key, events in cut.events:
-            live = self._found(key) or self._made(self._file.template)
+            live = self._models.found(key) or self._models.new()
             if live.number >= cut.number:
                 continue
-            self._models[key] = live
+            if self._models.there(key) is None:
+                self._models.keep(key, live)
             before, rung = _counts(live), max(live.model.alarms_, default=0)
             found[key] = list(live.take_all(events))
             live.number = cut.number
             for name, n in _counts(live).items():
                 self.counts[name] += n - before[name]
             self.counts["rings"] += sum(at > rung for at in live.model.alarms_)
-            self._changed.add(key)
-            self._weigh(key, _size(live))
+            self._models.note_change(key)
         return found
 
     def _go_back(self, cut: Cut) -> None:
         """Make the models of a cut that broke off anew: of the file, and the cuts before it."""
         self._torn = True
         keys = {key for key, _ in cut.events}
-        for key in keys & self._models.keys():
-            del self._models[key]
-            self._bytes -= self._sizes.pop(key, 0)
-            self._changed.discard(key)
+        self._models.drop(keys & self._models.keys())
         for before in self.journal.records(after=self._file.number):
             if before.number < cut.number:
                 events = [own for own in before.events if own[0] in keys]
                 self._learned(before._replace(events=events))
         self._torn = False
 
-    def _found(self, key: str) -> LiveModel | None:
-        """A model, from memory or from the file; None if the key is new."""
-        live = self._models.get(key)
-        if live is not None:
-            self._models.move_to_end(key)
-            return live
-        content = self._file.get(key)
-        if content is None:
-            return None
-        live = self._models[key] = self._made(content)
-        self._weigh(key, _size(live))
-        return live
+    @property
+    def _highest(self) -> int:
+        """The last cut that a model in the file may have learned.
 
-    def _made(self, content: bytes) -> LiveModel:
-        return LiveModel.from_bytes(content, **self._how)
-
-    def _weigh(self, key: str, size: int) -> None:
-        self._bytes += size - self._sizes.get(key, 0)
-        self._sizes[key] = size
-
-    def _leave(self) -> None:
-        """Write the models that were used least, and drop them, if too many are in memory."""
-        n, size = len(self._models), self._bytes
-        if n <= self._max_models and size <= self._max_bytes:
-            return
-        leaving = []
-        most, most_bytes = (1 - _LEAVING) * self._max_models, (1 - _LEAVING) * self._max_bytes
-        for key in self._models:
-            if n <= 1 or (n <= most and size <= most_bytes):
-                break
-            leaving.append(key)
-            n, size = n - 1, size - self._sizes[key]
-        try:
-            self._write([key for key in leaving if key in self._changed], None)
-        except ModelFileError:
-            return  # they stay in memory; `snapshot` tells of the failure
-        for key in leaving:
-            del self._models[key]
-            self._bytes -= self._sizes.pop(key)
-
-    def _write(self, keys: Iterable[str], number: int | None) -> None:
-        """Write models, and up to which cut all models are written, at once."""
-        contents = {key: self._models[key].to_bytes() for key in keys}
-        # no cut that is only in the journal: it may be taken back
-        self._file.put(contents, number, max(self._file.highest, self._number))
-        self._changed.difference_update(keys)
+        No cut that is only in the journal: it may be taken back.
+        """
+        return max(self._file.highest, self._number)
 
 
 def _counts(live: LiveModel) -> dict[str, int]:
     return {**live.counts, "forgotten": live.late.n_forgotten}
-
-
-def _size(live: LiveModel) -> int:
-    return int(_ROOM * live.model.nbytes) + _LEAST + _AN_ID * len(live.ids)

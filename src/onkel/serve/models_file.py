@@ -62,9 +62,6 @@ class ModelsFile:
         found = self._db.execute("SELECT content FROM models WHERE key = ?", [key]).fetchone()
         return None if found is None else bytes(found[0])
 
-    def keys(self) -> set[str]:
-        return self.known
-
     def put(self, contents: dict[str, bytes], number: int | None, highest: int) -> None:
         """Write all or nothing."""
         numbers = {"highest": highest} | ({} if number is None else {"number": number})
