@@ -18,7 +18,8 @@ from onkel.learners import FOGDRegressor
 from onkel.maps.landmarks import last_fit, search
 from onkel.maps.landmarks.drawn_rows import split
 from onkel.maps.landmarks.evidence import Landmarks
-from onkel.maps.landmarks.fitted import TailCurves, Units
+from onkel.maps.landmarks.tails import TailCurves
+from onkel.maps.landmarks.units import Units
 from onkel.numerics.in_steps import finished
 
 

@@ -14,7 +14,7 @@ from onkel.default.corrected_by_cells import CorrectedModel
 from onkel.default.linear_follower import LinearFollower
 from onkel.default.losses import MORE, SQUARED, TWO
 from onkel.errors import MergeError, ModelFileError
-from onkel.maps.landmarks.fitted import Units
+from onkel.maps.landmarks.units import Units
 
 pytestmark = pytest.mark.compiled
 

@@ -12,7 +12,7 @@ from onkel.default import linear_part
 from onkel.default.cells import ROWS
 from onkel.default.linear_part import LinearPart
 from onkel.errors import MergeError, ModelFileError
-from onkel.maps.landmarks.fitted import Units
+from onkel.maps.landmarks.units import Units
 from onkel.numerics.arrays import targets_of
 
 pytestmark = pytest.mark.compiled

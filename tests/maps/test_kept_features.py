@@ -9,7 +9,8 @@ from onkel import OnlineKernelRegressor
 from onkel.explicit import ahead
 from onkel.maps import LearnedLandmarks
 from onkel.maps.landmarks import learned
-from onkel.maps.landmarks.fitted import TailCurves, Units
+from onkel.maps.landmarks.tails import TailCurves
+from onkel.maps.landmarks.units import Units
 
 
 def rows(n):

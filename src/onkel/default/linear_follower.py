@@ -53,7 +53,8 @@ from onkel.default.column_choice import LearnedRows
 from onkel.default.linear_part import MOST
 from onkel.default.losses import MORE, SQUARED, TWO, loss_for, slopes_of_row
 from onkel.fields import Array, Fields, Sizes, State, Whole, require
-from onkel.maps.landmarks.fitted import OF_UNITS, TailCurves, Units
+from onkel.maps.landmarks.tails import TailCurves
+from onkel.maps.landmarks.units import OF_UNITS, Units
 from onkel.merging import joined, require_same
 from onkel.numerics.arrays import as_dense
 from onkel.numerics.in_steps import finished

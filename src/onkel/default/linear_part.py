@@ -48,7 +48,8 @@ from onkel.default.cells import (
 )
 from onkel.default.column_choice import LearnedRows
 from onkel.fields import Array, Fields, Flag, Number, Sizes, State, Whole, require
-from onkel.maps.landmarks.fitted import OF_UNITS, TailCurves, Units
+from onkel.maps.landmarks.tails import TailCurves
+from onkel.maps.landmarks.units import OF_UNITS, Units
 from onkel.merging import joined, require_same
 from onkel.numerics.arrays import as_dense
 from onkel.numerics.in_steps import finished
