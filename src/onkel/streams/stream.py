@@ -15,7 +15,8 @@ from onkel.errors import DataError
 from onkel.streams.blocks import Block, reblock, rows_of, shuffled, skip
 from onkel.streams.missing import GapMeans, clean
 from onkel.streams.schema import Schema
-from onkel.streams.source import Source, TableSource
+from onkel.streams.source import Source
+from onkel.streams.table_source import TableSource
 
 if TYPE_CHECKING:
     import pyarrow as pa

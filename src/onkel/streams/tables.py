@@ -19,7 +19,8 @@ from onkel.errors import DataError
 from onkel.streams.blocks import Block
 from onkel.streams.files import FileRef
 from onkel.streams.schema import Schema
-from onkel.streams.source import Batch, TableSource, piece_rows
+from onkel.streams.source import piece_rows
+from onkel.streams.table_source import Batch, TableSource
 
 if TYPE_CHECKING:
     import pandas as pd

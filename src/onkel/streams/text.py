@@ -13,7 +13,7 @@ from onkel.streams.files import FileRef, joint_size
 from onkel.streams.lines import Chunk, line_chunks
 from onkel.streams.reading import Reading
 from onkel.streams.schema import Schema
-from onkel.streams.source import Batch, TableSource
+from onkel.streams.table_source import Batch, TableSource
 
 # A chunk, the version of its layout, and its table if it was parsed beforehand.
 Found = tuple[Chunk, int, pa.Table | None]
