@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 
 from onkel.errors import ModelFileError
 from onkel.persistence.contents import flatten, unflatten
-from onkel.pipeline import waiting_state
-from onkel.pipeline.waiting_state import packed, rows_of, rows_state, unpacked
+from onkel.pipeline import packed_values, waiting_state
+from onkel.pipeline.packed_values import packed, unpacked
+from onkel.pipeline.waiting_state import rows_of, rows_state
 
 VALUES = (
     st.none()
@@ -47,11 +48,12 @@ def test_rows_come_back_with_the_same_values_of_the_same_types(rows):
 def test_pieces_give_what_all_rows_give_at_once(rows, piece):
     """What is read at a time changes nothing: neither types, nor bytes, nor the order."""
     whole, flat = rows_state(rows), packed([x.get("a") for x in rows], "a")
-    before, waiting_state._PIECE = waiting_state._PIECE, piece
+    before = waiting_state.PIECE
+    packed_values.PIECE = waiting_state.PIECE = piece
     try:
         cut, flat_cut = rows_state(rows), packed([x.get("a") for x in rows], "a")
     finally:
-        waiting_state._PIECE = before
+        packed_values.PIECE = waiting_state.PIECE = before
     for found, wanted in ((cut, whole), ({"": flat_cut}, {"": flat})):
         (tree, arrays), (expected, others) = flatten(found), flatten(wanted)
         assert repr(tree) == repr(expected)

@@ -15,8 +15,9 @@ from onkel.columns.notation import is_missing
 from onkel.errors import DataError
 from onkel.fields import Column, Fields, State, check, require
 from onkel.intervals.feedback import SetsThen
+from onkel.pipeline.packed_values import Values, plain
 from onkel.pipeline.pages import Frozen, Pages
-from onkel.pipeline.waiting_state import Rows, Sets, Values, Ways, by_columns, plain, rows_of
+from onkel.pipeline.waiting_state import Rows, Sets, Ways, by_columns, rows_of
 from onkel.state import Stateful
 
 
