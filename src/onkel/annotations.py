@@ -1,7 +1,7 @@
 """Types that stand in many signatures, by the names of the field. For checkers and readers only.
 
-SciPy, pandas, Polars and Arrow say no types. So a checker takes a name of theirs for anything; it
-still tells a reader what is meant.
+SciPy, pandas, Polars and Arrow declare no types. So a checker takes a name of theirs for anything;
+it still tells a reader what is meant.
 """
 
 from __future__ import annotations

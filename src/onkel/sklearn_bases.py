@@ -1,7 +1,7 @@
 """The base classes of scikit-learn that onkel's classes inherit, with their types.
 
-scikit-learn says no types: to a strict checker, all that derives from its classes is unknown. So
-checkers read here what these classes bring; when a program runs, they are scikit-learn's own.
+scikit-learn declares no types: to a strict checker, all that derives from its classes is unknown.
+So checkers read here what these classes bring; when a program runs, they are scikit-learn's own.
 """
 
 from __future__ import annotations

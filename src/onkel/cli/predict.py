@@ -233,7 +233,6 @@ class PredictJob:
 
     def _print_result(self) -> None:
         """Print how many rows were predicted, and how well."""
-
         options, model = self.options, self.model
         out = self.out if options.out != "-" else None
         if out is not None and self.status:

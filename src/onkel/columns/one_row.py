@@ -1,8 +1,8 @@
 """Rows, given as dicts, become features by prepared look-ups, without a table.
 
-The features are, to the last bit, those of a table with these rows. Some rows are left to the way
-of tables: those that change the columns (a new value, the first gap), and those that something is
-wrong with, for which that way finds the words.
+The features are, to the last bit, those of a table with these rows. Rows that change the columns (a
+new value, the first gap) are left to the way of tables, and so are rows with a fault: it says what
+is wrong.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """How a value of one column is read, and put among the features of its row.
 
-Values that change the columns, and those that something is wrong with, are left to the way of
-tables: see :mod:`onkel.columns.one_row`.
+Values that change the columns, or have a fault, are left to the way of tables: see
+:mod:`onkel.columns.one_row`.
 """
 
 from __future__ import annotations

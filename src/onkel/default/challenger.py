@@ -15,8 +15,8 @@ takes more work than learning itself (:mod:`onkel.default.compute_budget`): wher
 challenger begins later, and the search of a model that has taken over waits. On a steady stream all
 this costs nothing but the losses.
 
-Source: background learners as in Gomes et al. 2017 (adaptive random forests), with one
-model instead of a hundred trees; the test is the two-sample one of Bifet & Gavaldà 2007.
+Source: background learners as in Gomes et al. 2017 (adaptive random forests), with one model
+instead of a hundred trees; the test is the two-sample one of Bifet & Gavaldà 2007.
 """
 
 from __future__ import annotations

@@ -15,10 +15,10 @@ left.
 
 Where there are more columns than landmarks, or where it predicts the first rows better than f, a
 linear function of all columns is learned, too, and has a share in the sum
-(:mod:`onkel.default.linear_part`). Then come trees: those that the first
-rows grow (:mod:`onkel.default.early_trees`), then those of the last fit
-(:mod:`onkel.default.last_trees`). Last come two linear models that follow the stream, where they
-are clearly right (:mod:`onkel.default.linear_follower`).
+(:mod:`onkel.default.linear_part`). Then come trees: those that the first rows grow
+(:mod:`onkel.default.early_trees`), then those of the last fit (:mod:`onkel.default.last_trees`).
+Last come two linear models that follow the stream, where they are clearly right
+(:mod:`onkel.default.linear_follower`).
 """
 
 from __future__ import annotations

@@ -5,10 +5,10 @@ rows, whose labels then follow. A frozen model is asked for rows of a long time 
 what was learned before the change may tell more about them than the few rows since. So some rows of
 the models before are kept, drawn at random.
 
-Whether the last fit learns them, earlier changes say. The model that predicts began k rows ago. k
-rows after an earlier change, were the rows that followed predicted better by least squares on all
-rows so far, or on those k alone? After a change to something else it is those; where a stream moves
-from one part of its columns to the next, it is all.
+Earlier changes say whether the last fit learns them. The model that predicts began k rows ago. So
+for each earlier change the question is what predicted the rows better that followed k rows after
+it: least squares on all rows so far, or on those k alone. After a change to something else the k
+rows do; where a stream moves from one part of its columns to the next, all rows do.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """The model of ``speed="fast"``: it never searches, and its last fit only grows trees.
 
-For the last fit the model keeps some of its rows (:mod:`onkel.default.row_sample`).
-Landmarks, widths and weights stay as they are. No label but those of the first rows has chosen
-them, so least squares gives what it would have predicted for a row without that row. Cells learn
-anew without the rows held out.
+For the last fit the model keeps some of its rows (:mod:`onkel.default.row_sample`). Landmarks,
+widths and weights stay as they are. Labels of the first rows alone have chosen landmarks and
+widths. So least squares can say what it would have predicted for a row without having learned it.
+Cells learn anew without the rows held out.
 """
 
 from __future__ import annotations

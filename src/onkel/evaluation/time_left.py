@@ -2,9 +2,10 @@
 
 Rows go on at the speed of the last ones. A search between them takes as long as thousands of rows,
 and the next one, on twice the rows, takes twice as long. When fits are due, and how much work each
-of them is at most, is known beforehand. So the work of those to come takes, unit by unit, what the
-work of those so far took. Some searches end early, as they promise no gain, and others are taken to
-do so as often. The last fit never does: it takes what the slowest of the large ones took.
+of them is at most, is known beforehand. A unit of the work to come is expected to take as long as
+one of the work so far did on average. That includes searches which ended early, because they
+promised no gain: as many of those to come may do so. The last fit never ends early, so its units
+are expected to take as long as those of the slowest large fit.
 """
 
 from __future__ import annotations

@@ -11,8 +11,8 @@ before it, which takes most of its time. A replay needs no predictions, so rows 
 and the matrix is factored once. The noise is the same up to rounding: the minimum of
 J = Σ w (y - zᵀu)² + uᵀ K₀ u grows with each row by e²/(1 + zᵀ P z), and it equals Σ w y² - bᵀ u.
 
-What corrects f has learned what the former fit left. It may learn anew what the new one leaves of
-the same rows, in the same steps.
+Corrections of f, such as cells, have learned what the former fit left. They may learn anew what the
+new one leaves, from the same rows and in the same steps.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
-"""Requests with rows, most of all: answered without what a framework does for any request.
+"""Requests with rows, which most are: answered without what a framework does for any request.
 
-A row takes the learner some microseconds, and a framework's way of a request ten times as many.
+The learner takes some microseconds for a row; a request's way through a framework takes ten times
+as many.
 """
 
 from __future__ import annotations
