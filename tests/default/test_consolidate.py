@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 import onkel
 from onkel import OnlineKernelClassifier, OnlineKernelRegressor, StreamModel
 from onkel.cli import app
-from onkel.default.cells import ROWS, WHOLE, share
+from onkel.default.shares import ROWS, WHOLE, share
 from onkel.learners import FOGDRegressor
 from onkel.maps.landmarks import last_fit, search
 from onkel.maps.landmarks.drawn_rows import split

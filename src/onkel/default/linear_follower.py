@@ -37,25 +37,25 @@ from typing import ClassVar, Self
 import numpy as np
 
 from onkel.annotations import Matrix
-from onkel.default.cells import (
+from onkel.default.column_choice import LearnedRows
+from onkel.default.linear_part import MOST
+from onkel.default.losses import MORE, SQUARED, TWO, loss_for, slopes_of_row
+from onkel.default.shares import (
     N_SUMS,
     PERIOD,
     ROWS,
     add_to_sums,
     fade,
     joined_sums,
-    residuals_with_class,
     share,
     share_left,
     steps_since,
 )
-from onkel.default.column_choice import LearnedRows
-from onkel.default.linear_part import MOST
-from onkel.default.losses import MORE, SQUARED, TWO, loss_for, slopes_of_row
 from onkel.fields import Array, Fields, Sizes, State, Whole, require
 from onkel.maps.landmarks.tails import TailCurves
 from onkel.maps.landmarks.units import OF_UNITS, Units
 from onkel.merging import joined, require_same
+from onkel.model.labels import residuals_with_class
 from onkel.numerics.arrays import as_dense
 from onkel.numerics.in_steps import finished
 from onkel.numerics.jit import jit, jit_called
