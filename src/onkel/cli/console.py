@@ -7,6 +7,7 @@ import json
 import sys
 import warnings
 from collections.abc import Iterable, Iterator
+from textwrap import fill
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import typer
@@ -49,7 +50,6 @@ def print_listing(console: Console, table: Any, entries: Iterable[tuple[str, str
 
     An entry is a name, what stands behind it, and what it means, which stands below.
     """
-    from rich.padding import Padding
     from rich.text import Text
 
     if console.width >= WIDE:
@@ -57,7 +57,18 @@ def print_listing(console: Console, table: Any, entries: Iterable[tuple[str, str
         return
     for name, more, text in entries:
         console.print(Text.assemble((name, "bold"), f"  {more}"))
-        console.print(Padding(Text(text), (0, 0, 0, 4)))
+        console.print(Text(filled(text, console.width, 4, 4)))
+
+
+def filled(text: str, width: int, first: int, rest: int) -> str:
+    """A paragraph in lines of this width, so far indented; no word is broken that fits into one."""
+    return fill(
+        text,
+        width,
+        initial_indent=" " * first,
+        subsequent_indent=" " * rest,
+        break_on_hyphens=False,
+    )
 
 
 def note(text: str, console: Console | None = None) -> None:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator
-from textwrap import fill
 from typing import Any
 
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from onkel.cli.console import WIDE
+from onkel.cli.console import WIDE, filled
 
 
 class _Help:
@@ -37,9 +36,9 @@ def _parts(ctx: Any, width: int) -> Iterator[str]:
     """The usage, what the command does, and its options by panel, in lines of this width."""
     command = ctx.command
     usage = " ".join(["Usage:", ctx.command_path, *command.collect_usage_pieces(ctx)])
-    yield _filled(usage, width, 0, 2)
+    yield filled(usage, width, 0, 2)
     for paragraph in (command.help or "").split("\n\n"):
-        yield _filled(paragraph, width, 0, 0)
+        yield filled(paragraph, width, 0, 0)
     panels: dict[str, list[tuple[str, str]]] = {}
     for own in command.get_params(ctx):
         if (record := own.get_help_record(ctx)) is not None:
@@ -51,16 +50,5 @@ def _parts(ctx: Any, width: int) -> Iterator[str]:
     for title, records in panels.items():
         lines = [title]
         for name, text in records:
-            lines += [_filled(name, width, 2, 4), _filled(text, width, 6, 6)]
+            lines += [filled(name, width, 2, 4), filled(text, width, 6, 6)]
         yield "\n".join(lines)
-
-
-def _filled(text: str, width: int, first: int, rest: int) -> str:
-    """A paragraph in lines of this width; no word is broken that fits into one."""
-    return fill(
-        text,
-        width,
-        initial_indent=" " * first,
-        subsequent_indent=" " * rest,
-        break_on_hyphens=False,
-    )
