@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 #: rows (n, d) that were checked: an array, or CSR
 Matrix: TypeAlias = "np.ndarray | sp.csr_array | sp.csr_matrix"
+#: rows between the last label and the first of some rows, or for each of them (n,), its group's
+Ahead: TypeAlias = int | np.ndarray
 #: what a user may give as rows: all that NumPy makes an array of, a frame, too; or a sparse matrix
 MatrixLike: TypeAlias = "ArrayLike | sp.sparray | sp.spmatrix"
 #: where a result may be written

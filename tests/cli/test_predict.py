@@ -8,6 +8,7 @@ import os
 import select
 import subprocess
 import sys
+from collections import Counter
 from datetime import timedelta
 
 import numpy as np
@@ -19,6 +20,7 @@ from typer.testing import CliRunner
 
 import onkel
 from onkel.cli import app
+from onkel.cli.predicting import Next, Wanted
 from onkel.streams import open_stream
 
 
@@ -380,15 +382,113 @@ def test_next_rows_are_predicted_from_the_last_labels(tmp_path):
     np.testing.assert_allclose(bounds, wanted)
 
 
-def test_the_hint_for_a_model_of_groups_names_what_takes_them(folder, tmp_path):
-    model = tmp_path / "m.onkel"
-    options = ["-t", "gap", "--exclude", "label", "--group", "place", "--set", "speed=fast"]
-    assert run("learn", folder / "rows.csv", *options, "--save", model).exit_code == 0
-    hint = run("predict", model, folder / "new.csv").stderr
-    assert "'onkel live' uses those of each 'place'" in " ".join(hint.split())
-    refused = run("predict", model, folder / "new.csv", "--next")
-    assert refused.exit_code == 2
-    assert "'onkel live' and model.predict_next(rows)" in " ".join(refused.stderr.split())
+@pytest.fixture(scope="module")
+def sites(tmp_path_factory):
+    """Models of a load, and of whether it is high, by site; and the rows that come next."""
+    folder, rng, n = tmp_path_factory.mktemp("sites"), np.random.default_rng(0), 600
+    site = rng.choice(["north", "south", "west"], n, p=[0.6, 0.3, 0.1])
+    load, now = np.empty(n), dict.fromkeys(["north", "south", "west"], 0.0)
+    for t, name in enumerate(site.tolist()):
+        now[name] = 0.95 * now[name] + rng.normal()
+        load[t] = now[name]
+    high = np.where(load > 0, "high", "low")
+    table = pa.table({"x": rng.normal(size=n), "site": site, "load": load, "high": high})
+    pc.write_csv(table.slice(0, 400), folder / "rows.csv")
+    pc.write_csv(table.slice(400), folder / "new.csv")
+    for target, other in (("load", "high"), ("high", "load")):
+        options = ["-t", target, "--exclude", other, "--group", "site", "--set", "speed=fast"]
+        model = folder / f"{target}.onkel"
+        result = run("learn", folder / "rows.csv", *options, "--save", model)
+        assert result.exit_code == 0, result.stderr
+    return folder, table.slice(400)
+
+
+def test_next_rows_of_groups_are_predicted_from_the_last_labels_of_each(sites, tmp_path):
+    (folder, table), out = sites, tmp_path / "p.csv"
+    new, model = folder / "new.csv", folder / "load.onkel"
+    hint = run("predict", model, new).stderr
+    assert "--next uses those of each 'site'" in " ".join(hint.split())
+    result = run("predict", model, new, "--next", "--out", out, "--intervals", "90")
+    assert result.exit_code == 0, result.stderr
+    found, loaded = _read(out), onkel.load(model)
+    np.testing.assert_allclose(found["prediction"].to_numpy(), loaded.predict_next(table))
+    bounds = np.column_stack([found["prediction_low"], found["prediction_high"]])
+    np.testing.assert_allclose(bounds, loaded.predict_interval_next(table, 0.9))
+    assert np.ptp(loaded.predict_next(table) - loaded.predict(table)) > 0.5
+    result = run("predict", folder / "high.onkel", new, "--next", "--out", out, "--proba")
+    assert result.exit_code == 0, result.stderr
+    found, loaded = _read(out), onkel.load(folder / "high.onkel")
+    assert found["prediction"].to_pylist() == loaded.predict_next(table).tolist()
+    shares = np.column_stack([found["proba_high"], found["proba_low"]])
+    np.testing.assert_allclose(shares, loaded.predict_proba_next(table))
+
+
+@pytest.mark.parametrize("target", ["load", "high"])
+def test_rows_ahead_are_counted_in_each_group_from_block_to_block(sites, target):
+    folder, table = sites
+    model = onkel.load(folder / f"{target}.onkel")
+    predictor = Next(model, Wanted(proba=target == "high", level=0.9))
+    stream = open_stream(table, group="site", encoder=model.encoder, block_rows=7)
+    blocks = [predictor.predict(block)[0] for block in stream]
+    found = {name: np.concatenate([own[name] for own in blocks]) for name in blocks[0]}
+    if target == "load":
+        np.testing.assert_allclose(found["prediction"], model.predict_next(table))
+        bounds = np.column_stack([found["prediction_low"], found["prediction_high"]])
+        np.testing.assert_allclose(bounds, model.predict_interval_next(table, 0.9))
+    else:
+        np.testing.assert_array_equal(found["prediction"], model.predict_next(table))
+        shares = np.column_stack([found["proba_high"], found["proba_low"]])
+        np.testing.assert_allclose(shares, model.predict_proba_next(table))
+        sets = np.column_stack([found["set_high"], found["set_low"]])
+        np.testing.assert_array_equal(sets, model.predict_set_next(table, 0.9))
+
+
+def test_rows_of_groups_are_learned_and_those_without_a_label_count_as_ahead(sites, tmp_path):
+    (folder, table), out, saved = sites, tmp_path / "p.csv", tmp_path / "m.onkel"
+    loads = table["load"].to_pylist()
+    known = [t % 3 != 0 for t in range(len(loads))]
+    loads = [load if k else None for load, k in zip(loads, known, strict=True)]
+    pc.write_csv(table.set_column(2, "load", pa.array(loads)), tmp_path / "new.csv")
+    how = ["--learn", "--out", out, "--save", saved]
+    result = run("predict", folder / "load.onkel", tmp_path / "new.csv", *how)
+    assert result.exit_code == 0, result.stderr
+    model, wanted, ahead = onkel.load(folder / "load.onkel"), [], Counter()
+    for t, row in enumerate(table.select(["x", "site"]).to_pylist()):
+        if known[t]:
+            wanted.append(model.predict_then_learn([row], [loads[t]])[0])
+            ahead[row["site"]] = 0
+        else:
+            wanted.append(model.predict_next([row], ahead[row["site"]])[0])
+            ahead[row["site"]] += 1
+    np.testing.assert_allclose(_read(out)["prediction"].to_numpy(), wanted, rtol=1e-5)
+    np.testing.assert_allclose(
+        onkel.load(saved).predict_next(table), model.predict_next(table), rtol=1e-5
+    )
+
+
+def test_next_rows_of_groups_need_their_column(sites, tmp_path):
+    (folder, table), new = sites, tmp_path / "new.csv"
+    pc.write_csv(table.drop_columns("site"), new)
+    result = run("predict", folder / "load.onkel", new, "--next", "--missing", "zero")
+    assert result.exit_code == 2
+    assert "'site'" in result.stderr
+
+
+def test_the_column_of_groups_may_be_no_feature(sites, tmp_path):
+    (folder, table), model, out = sites, tmp_path / "m.onkel", tmp_path / "p.csv"
+    options = ["-t", "load", "--exclude", "high,site", "--group", "site", "--set", "speed=fast"]
+    result = run("learn", folder / "rows.csv", *options, "--save", model)
+    assert result.exit_code == 0, result.stderr
+    wanted = onkel.load(model).predict_next(table)
+    for how in (["--next"], ["--learn"]):
+        result = run("predict", model, folder / "new.csv", *how, "--out", out)
+        assert result.exit_code == 0, result.stderr
+        found = _read(out)["prediction"].to_numpy()
+        np.testing.assert_allclose(found[0], wanted[0], rtol=1e-5)
+    pc.write_csv(table.drop_columns("site"), folder / "without.csv")
+    result = run("predict", model, folder / "without.csv", "--next")
+    assert result.exit_code == 2
+    assert "site" in result.stderr
 
 
 def test_next_says_what_it_cannot_do(folder, tmp_path):

@@ -212,6 +212,7 @@ class PredictJob:
             model.settings | {name: value for name, value in given.items() if value is not None},
             format=options.format,
             keep=self.keep,
+            group=model.settings.get("group") if options.in_order else None,
             lacking=None if options.missing else model.keys.lacking(dicts=False),
         )
         how: dict[str, Any] = {"encoder": model.encoder}
@@ -247,7 +248,7 @@ class PredictJob:
                  + (", and nothing was learned" if options.learn else ""))  # fmt: skip
         if getattr(model.estimator, "memory_", None) is not None and not options.in_order:
             group = model.settings.get("group")
-            use = f"'onkel live' uses those of each {group!r}" if group else "--next uses them"
+            use = f"--next uses those of each {group!r}" if group else "--next uses them"
             note(
                 "each row was predicted by itself, without the labels before; where the rows come "
                 f"right after those that were learned, {use}"
@@ -325,11 +326,6 @@ def _check_files(options: PredictOptions) -> None:
 
 def _check(options: PredictOptions, model: Any) -> None:
     given = "--learn" if options.learn else "--next"
-    if options.in_order and model.settings.get("group"):
-        raise ValueError(
-            f"{given}: this model was learned by group ({model.settings['group']!r}); "
-            "'onkel live' and model.predict_next(rows) predict the next rows of groups"
-        )
     if options.in_order and options.scores:
         raise ValueError(f"{given} and --scores: scores are of rows by themselves; ask for --proba")
     if options.missing == "skip":

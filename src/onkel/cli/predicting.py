@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Hashable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from onkel.annotations import Matrix
+from onkel.annotations import Ahead, Matrix
 from onkel.errors import DataError
 from onkel.evaluation.bounds import RunBounds, RunSets
 from onkel.evaluation.details import Details
@@ -68,7 +69,7 @@ class Alone:
             return columns, Predictions(predictions)
         scores, classes = None, model.classes_
         if hasattr(model.estimator, "predict_proba"):
-            probabilities = self.probabilities(block.X)
+            probabilities = self.probabilities(block)
             if wanted.proba:
                 columns |= self._by_class("proba", probabilities)
             # their softmax are the probabilities again
@@ -81,7 +82,7 @@ class Alone:
     def _located(self, block: Block) -> Columns:
         """The `columns` of a block; errors name the row and the column of the source."""
         try:
-            return self.columns(block.X)
+            return self.columns(block)
         except DataError as error:
             raise self.model.located(error, block.start) from None
 
@@ -90,29 +91,31 @@ class Alone:
         # a model of files has columns
         assert self.model.encoder is not None
         X = np.zeros((1, self.model.encoder.n_features), np.float32)
-        columns = self.columns(X)
+        groups = np.array([""]) if "group" in self.model.settings else None
+        block = Block(X, None, 0, groups=groups)
+        columns = self.columns(block)
         if self.wanted.proba:
-            columns |= self._by_class("proba", self.probabilities(X))
+            columns |= self._by_class("proba", self.probabilities(block))
         return {name: values[:0] for name, values in columns.items()}
 
-    def columns(self, X: Matrix) -> Columns:
-        """Predictions, bounds and scores of features X."""
-        columns: Columns = {"prediction": self.model.predict_features(X)}
+    def columns(self, block: Block) -> Columns:
+        """Predictions, bounds and scores of a block."""
+        columns: Columns = {"prediction": self.model.predict_features(block.X)}
         if self.wanted.level is not None:
-            columns |= self.bounds(X, self.wanted.level)
+            columns |= self.bounds(block, self.wanted.level)
         if self.wanted.scores:
-            columns |= self._by_class("score", self.model.decision_features(X))
+            columns |= self._by_class("score", self.model.decision_features(block.X))
         return columns
 
-    def bounds(self, X: Matrix, level: float) -> Columns:
-        """Bounds around the predictions of features X, or which labels are in their sets."""
+    def bounds(self, block: Block, level: float) -> Columns:
+        """Bounds around the predictions of a block, or which labels are in their sets."""
         if self.model.task == "classification":
-            return self._by_class(SET, self.model.set_features(X, level))
-        return dict(zip(BOUNDS, self.model.interval_features(X, level).T, strict=True))
+            return self._by_class(SET, self.model.set_features(block.X, level))
+        return dict(zip(BOUNDS, self.model.interval_features(block.X, level).T, strict=True))
 
-    def probabilities(self, X: Matrix) -> np.ndarray:
-        """Class probabilities (n, K) of features X."""
-        found: np.ndarray = self.model.proba_features(X)
+    def probabilities(self, block: Block) -> np.ndarray:
+        """Class probabilities (n, K) of a block."""
+        found: np.ndarray = self.model.proba_features(block.X)
         return found
 
     def _by_class(self, name: str, values: np.ndarray) -> Columns:
@@ -124,38 +127,51 @@ class Alone:
 
 @dataclass
 class Next(Alone):
-    """Predicts rows as those that come next, in their order; learns nothing."""
+    """Predicts rows as those that come next (of their groups), in order; learns nothing."""
 
-    #: rows since the last label
-    ahead: int = field(default=0, init=False)
+    #: rows since the last label: of each group, or of None
+    ahead: Counter[Hashable] = field(default_factory=Counter, init=False)
 
     def predict(self, block: Block) -> tuple[Columns, Predictions]:
         found = super().predict(block)
-        self.ahead += block.n_rows
+        self.ahead.update(_groups(block))
         return found
 
-    def columns(self, X: Matrix) -> Columns:
-        columns: Columns = {"prediction": self.model.next_features(X, self.ahead)}
+    def columns(self, block: Block) -> Columns:
+        columns: Columns = {"prediction": self.model.next_features(*self._next(block))}
         if self.wanted.level is not None:
-            columns |= self.bounds(X, self.wanted.level)
+            columns |= self.bounds(block, self.wanted.level)
         return columns
 
-    def bounds(self, X: Matrix, level: float) -> Columns:
+    def bounds(self, block: Block, level: float) -> Columns:
+        X, ahead, groups = self._next(block)
         if self.model.task == "classification":
-            return self._by_class(SET, self.model.next_sets(X, level, self.ahead))
-        found = self.model.next_intervals(X, level, self.ahead)
+            return self._by_class(SET, self.model.next_sets(X, level, ahead, groups))
+        found = self.model.next_intervals(X, level, ahead, groups)
         return dict(zip(BOUNDS, found.T, strict=True))
 
-    def probabilities(self, X: Matrix) -> np.ndarray:
-        found: np.ndarray = self.model.next_proba(X, self.ahead)
+    def probabilities(self, block: Block) -> np.ndarray:
+        found: np.ndarray = self.model.next_proba(*self._next(block))
         return found
+
+    def _next(self, block: Block) -> tuple[Matrix, Ahead, np.ndarray | None]:
+        """Features of a block, the rows ahead of each of its rows before it, and their groups."""
+        if block.groups is None:
+            return block.X, self.ahead[None], None
+        ahead = np.array([self.ahead[group] for group in _groups(block)], np.int64)
+        return block.X, ahead, block.groups
+
+
+def _groups(block: Block) -> list[Hashable]:
+    """The group of each row of a block; None where there are none."""
+    return [None] * block.n_rows if block.groups is None else block.groups.tolist()
 
 
 @dataclass
 class Learning(Next):
     """Predicts rows as those that come next, and learns each that has a label."""
 
-    ahead: int = field(default=0, init=False)
+    ahead: Counter[Hashable] = field(default_factory=Counter, init=False)
     failure: DataError | None = field(default=None, init=False)
 
     def predict(self, block: Block) -> tuple[Columns, Predictions]:
@@ -182,9 +198,9 @@ class Learning(Next):
     def _part(self, part: Block, learn: bool) -> tuple[Columns, Predictions | None]:
         columns = self._located(part) if self.wanted.more or not learn else {}
         if self.wanted.proba:
-            columns |= self._by_class("proba", self.probabilities(part.X))
+            columns |= self._by_class("proba", self.probabilities(part))
         if not learn:
-            self.ahead += part.n_rows
+            self.ahead.update(_groups(part))
             return columns, None
         # labels beside gaps come as objects
         assert part.y is not None
@@ -195,7 +211,8 @@ class Learning(Next):
             before = error.predictions if error.predictions is not None else np.array([])
             found = Predictions(before, error.scores, error.classes)
             columns = {name: values[: len(before)] for name, values in columns.items()}
-        self.ahead = 0
+        for group in _groups(part):
+            self.ahead.pop(group, None)
         return columns | {"prediction": found.predictions}, found
 
 

@@ -19,7 +19,7 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.special import expit, logit
 
-from onkel.annotations import Matrix
+from onkel.annotations import Ahead, Matrix
 from onkel.fields import Fields, Number, Sizes, State, Whole, require
 from onkel.memory import ClassMemory, Experts, Gain, LastClass, ValueMemory
 from onkel.numerics.arrays import end_of_counted
@@ -180,7 +180,7 @@ class Remembering(Stateful):
     # ---- prediction ----------------------------------------------------------------------------
 
     def predict(
-        self, X: Matrix, P: np.ndarray, ahead: int = 0, keys: list[Hashable] | None = None
+        self, X: Matrix, P: np.ndarray, ahead: Ahead = 0, keys: list[Hashable] | None = None
     ) -> np.ndarray:
         """Scores (n, K) with memory of rows X in order, whose labels are not known.
 
@@ -192,7 +192,7 @@ class Remembering(Stateful):
         return share * M + (1.0 - share) * P
 
     def ask(
-        self, X: Matrix, P: np.ndarray, ahead: int, keys: list[Hashable] | None
+        self, X: Matrix, P: np.ndarray, ahead: Ahead, keys: list[Hashable] | None
     ) -> tuple[np.ndarray, np.ndarray]:
         """Scores (n, K) with memory, were each row the next, and how much they count (n, 1)."""
         F = self._inputs(P)

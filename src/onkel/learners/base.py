@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
-from onkel.annotations import ArrayLike, Matrix, MatrixLike, Seed
+from onkel.annotations import Ahead, ArrayLike, Matrix, MatrixLike, Seed
 from onkel.default.remembering import Remembering
 from onkel.errors import DataError
 from onkel.fields import Fields, State
@@ -272,10 +272,11 @@ class OnlineEstimator(BaseEstimator):
         return X
 
     def _next_rows(
-        self, X: MatrixLike, ahead: int, groups: ArrayLike | None
-    ) -> tuple[Matrix, int, list[Hashable] | None]:
+        self, X: MatrixLike, ahead: Ahead, groups: ArrayLike | None
+    ) -> tuple[Matrix, Ahead, list[Hashable] | None]:
         """Checked rows, of which the first comes ``ahead`` rows after the next; their groups."""
-        if not isinstance(ahead, int | np.integer) or ahead < 0:
+        each = isinstance(ahead, np.ndarray) and ahead.dtype.kind == "i" and (ahead >= 0).all()
+        if not each and (not isinstance(ahead, int | np.integer) or ahead < 0):
             raise ValueError(f"ahead={ahead!r} must be a whole number of at least 0")
         X, keys = self._check_scoring(X), None if groups is None else group_keys(groups)
         checked = self.takes_groups or keys is not None
@@ -289,7 +290,9 @@ class OnlineEstimator(BaseEstimator):
         X = self._check_scoring(X)
         return self.model_.scores(X)
 
-    def _next_scores(self, X: Matrix, ahead: int, keys: list[Hashable] | None = None) -> np.ndarray:
+    def _next_scores(
+        self, X: Matrix, ahead: Ahead, keys: list[Hashable] | None = None
+    ) -> np.ndarray:
         """Scores (n, K) of checked rows that come next, in order, their labels not yet known."""
         P = self.model_.scores(X)
         return P if self.memory_ is None else self.memory_.predict(X, P, ahead, keys)

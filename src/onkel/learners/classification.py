@@ -11,7 +11,7 @@ import numpy as np
 from scipy.special import expit, softmax
 from sklearn.utils.metaestimators import available_if
 
-from onkel.annotations import ArrayLike, Matrix, MatrixLike
+from onkel.annotations import Ahead, ArrayLike, Matrix, MatrixLike
 from onkel.default.calibration import Calibration
 from onkel.errors import DataError, DivergenceError
 from onkel.fields import Array, Field, Fields, Flag, Listed, Sizes, State, Text
@@ -412,7 +412,7 @@ class OnlineClassifier(ClassifierMixin, OnlineEstimator):
     def predict_next(
         self,
         X: MatrixLike,
-        ahead: int = 0,
+        ahead: Ahead = 0,
         return_scores: bool = False,
         groups: ArrayLike | None = None,
     ) -> np.ndarray:
@@ -421,8 +421,8 @@ class OnlineClassifier(ClassifierMixin, OnlineEstimator):
         A learner with a memory also uses the labels learned so far, less for rows farther ahead.
         For other learners, and far ahead, this is :meth:`predict`. The first row of X comes
         ``ahead`` rows after the next one; with ``groups`` (n,), see :meth:`fit`, rows ahead are
-        counted within each group. ``return_scores`` gives the scores instead, in the form of
-        :meth:`decision_function`.
+        counted within each group, and ``ahead`` may be an array (n,), that of each row's group.
+        ``return_scores`` gives the scores instead, in the form of :meth:`decision_function`.
         """
         scores = self._next_scores(*self._next_rows(X, ahead, groups))
         if return_scores:
@@ -431,7 +431,7 @@ class OnlineClassifier(ClassifierMixin, OnlineEstimator):
 
     @locked
     def forecast_next(
-        self, X: MatrixLike, ahead: int = 0, groups: ArrayLike | None = None
+        self, X: MatrixLike, ahead: Ahead = 0, groups: ArrayLike | None = None
     ) -> Forecast:
         """What `predict_next` and `predict_proba_next` say of rows, which are scored once."""
         if self.probability_link is None:
@@ -452,7 +452,7 @@ class OnlineClassifier(ClassifierMixin, OnlineEstimator):
     @available_if(_gives_probabilities)
     @locked
     def predict_proba_next(
-        self, X: MatrixLike, ahead: int = 0, groups: ArrayLike | None = None
+        self, X: MatrixLike, ahead: Ahead = 0, groups: ArrayLike | None = None
     ) -> np.ndarray:
         """Probabilities (n, K) of the rows X (n, d) that come next, in order; learns nothing.
 
@@ -476,7 +476,7 @@ class OnlineClassifier(ClassifierMixin, OnlineEstimator):
     @available_if(_gives_probabilities)
     @locked
     def predict_set_next(
-        self, X: MatrixLike, level: float = 0.9, ahead: int = 0, groups: ArrayLike | None = None
+        self, X: MatrixLike, level: float = 0.9, ahead: Ahead = 0, groups: ArrayLike | None = None
     ) -> np.ndarray:
         """Sets (n, n_classes) of the rows X (n, d) that come next, in order; learns nothing.
 
@@ -503,7 +503,7 @@ class OnlineClassifier(ClassifierMixin, OnlineEstimator):
         return shares
 
     def _next_shares(
-        self, X: MatrixLike, ahead: int, groups: ArrayLike | None = None
+        self, X: MatrixLike, ahead: Ahead, groups: ArrayLike | None = None
     ) -> tuple[np.ndarray, np.ndarray]:
         """Scores (n, 1 or K) of the rows that come next, and probabilities (n, K)."""
         X, ahead, keys = self._next_rows(X, ahead, groups)
@@ -515,7 +515,9 @@ class OnlineClassifier(ClassifierMixin, OnlineEstimator):
         scores = share * M + (1.0 - share) * P
         return scores, share * chances + (1.0 - share) * self._probabilities(P)
 
-    def _next_scores(self, X: Matrix, ahead: int, keys: list[Hashable] | None = None) -> np.ndarray:
+    def _next_scores(
+        self, X: Matrix, ahead: Ahead, keys: list[Hashable] | None = None
+    ) -> np.ndarray:
         if len(self.classes_) < 2:
             return self.model_.scores(X)
         return super()._next_scores(X, ahead, keys)

@@ -8,7 +8,7 @@ from typing import Self
 
 import numpy as np
 
-from onkel.annotations import ArrayLike, MatrixLike
+from onkel.annotations import Ahead, ArrayLike, MatrixLike
 from onkel.errors import DataError, DivergenceError
 from onkel.fields import State
 from onkel.intervals.feedback import Feedback, check_tracked
@@ -121,19 +121,19 @@ class OnlineRegressor(RegressorMixin, OnlineEstimator):
 
     @locked
     def predict_next(
-        self, X: MatrixLike, ahead: int = 0, groups: ArrayLike | None = None
+        self, X: MatrixLike, ahead: Ahead = 0, groups: ArrayLike | None = None
     ) -> np.ndarray:
         """Values (n,) of the rows X (n, d) that come next, in order; learns nothing.
 
         A learner with a memory also uses the labels learned so far, less for rows farther ahead.
         For other learners, and far ahead, this is :meth:`predict`. The first row of X comes
         ``ahead`` rows after the next one; with ``groups`` (n,), see :meth:`fit`, rows ahead are
-        counted within each group.
+        counted within each group, and ``ahead`` may be an array (n,), that of each row's group.
         """
         return self._next_scores(*self._next_rows(X, ahead, groups))[:, 0]
 
     def forecast_next(
-        self, X: MatrixLike, ahead: int = 0, groups: ArrayLike | None = None
+        self, X: MatrixLike, ahead: Ahead = 0, groups: ArrayLike | None = None
     ) -> Forecast:
         """What :meth:`predict_next` says, in the form that classifiers share."""
         return Forecast(self.predict_next(X, ahead, groups=groups))
@@ -151,7 +151,7 @@ class OnlineRegressor(RegressorMixin, OnlineEstimator):
 
     @locked
     def predict_interval_next(
-        self, X: MatrixLike, level: float = 0.9, ahead: int = 0, groups: ArrayLike | None = None
+        self, X: MatrixLike, level: float = 0.9, ahead: Ahead = 0, groups: ArrayLike | None = None
     ) -> np.ndarray:
         """Bounds (n, 2) of the rows X (n, d) that come next, in order; learns nothing.
 

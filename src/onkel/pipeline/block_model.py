@@ -9,7 +9,7 @@ import numpy as np
 from scipy.sparse import csr_matrix
 from sklearn.base import is_regressor
 
-from onkel.annotations import ArrayLike, Matrix
+from onkel.annotations import Ahead, ArrayLike, Matrix
 from onkel.columns.encoding import Encoder
 from onkel.columns.scaling import OnlineScaler
 from onkel.columns.target_scaling import OnlineTargetScaler
@@ -291,7 +291,7 @@ class BlockModel(Stateful):
 
     @locked
     def next_sets(
-        self, X: Matrix, level: float = 0.9, ahead: int = 0, groups: ArrayLike | None = None
+        self, X: Matrix, level: float = 0.9, ahead: Ahead = 0, groups: ArrayLike | None = None
     ) -> np.ndarray:
         """Sets (n, n_classes) of the labels that come next; see `next_features`."""
         return self._sets().next.sets(self.next_proba(X, ahead, groups), level)
@@ -307,7 +307,7 @@ class BlockModel(Stateful):
 
     @locked
     def next_features(
-        self, X: Matrix, ahead: int = 0, groups: ArrayLike | None = None
+        self, X: Matrix, ahead: Ahead = 0, groups: ArrayLike | None = None
     ) -> np.ndarray:
         """Predict the rows that come next, in order, without learning them.
 
@@ -320,7 +320,7 @@ class BlockModel(Stateful):
 
     @locked
     def next_intervals(
-        self, X: Matrix, level: float = 0.9, ahead: int = 0, groups: ArrayLike | None = None
+        self, X: Matrix, level: float = 0.9, ahead: Ahead = 0, groups: ArrayLike | None = None
     ) -> np.ndarray:
         """Bounds (n, 2) around a share ``level`` of the next targets; see `next_features`.
 
@@ -331,13 +331,17 @@ class BlockModel(Stateful):
         return self.feedback.next.bounds(self.next_features(X, ahead, groups), level)
 
     @locked
-    def next_proba(self, X: Matrix, ahead: int = 0, groups: ArrayLike | None = None) -> np.ndarray:
+    def next_proba(
+        self, X: Matrix, ahead: Ahead = 0, groups: ArrayLike | None = None
+    ) -> np.ndarray:
         """Class probabilities (n, n_classes); arguments as of `next_features`."""
         more = by_group(self.estimator, groups)
         return self.estimator.predict_proba_next(self.scaled(X), ahead, **more)
 
     @locked
-    def next_forecast(self, X: Matrix, ahead: int = 0, groups: ArrayLike | None = None) -> Forecast:
+    def next_forecast(
+        self, X: Matrix, ahead: Ahead = 0, groups: ArrayLike | None = None
+    ) -> Forecast:
         """What `next_features` and `next_proba` say of rows, which are scored once."""
         more = {} if groups is None else by_group(self.estimator, groups)
         found: Forecast = self.estimator.forecast_next(self.scaled(X), ahead, **more)
