@@ -7,6 +7,7 @@ import pickle
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 from sklearn.base import clone, is_classifier, is_regressor
 from sklearn.metrics import accuracy_score, r2_score
@@ -66,6 +67,26 @@ def test_fit_begins_anew_and_score_is_scikit_learns(task):
     assert model.score(X, y) == measured(y, once)
     weight = np.arange(400.0)
     assert model.score(X, y, weight) == measured(y, once, sample_weight=weight)
+
+
+@pytest.mark.parametrize("kind", ["pandas", "polars"])
+def test_a_column_with_the_name_of_y_but_other_values_is_refused(kind):
+    X, _ = data("regression")
+    X["small"] = X["small"].astype("Float64")
+    after = X["large"].shift(-1).fillna(0.0)
+    if kind == "polars":
+        X, after = pl.from_pandas(X), pl.from_pandas(after)
+    model = StreamModel(learner("regression"))
+    with pytest.raises(
+        DataError, match=r"column 'large': .* other values; rename y .*'next large'"
+    ):
+        model.partial_fit(X, after)
+    model.partial_fit(X, after.rename("next large"))
+    assert [column["name"] for column in model.describe_columns()] == ["place", "small", "large"]
+    for name in ("place", "large"):
+        own = onkel.make("krls", "classification" if name == "place" else "regression")
+        model = StreamModel(own).partial_fit(X, X[name])
+        assert name not in [column["name"] for column in model.describe_columns()]
 
 
 def test_a_table_that_holds_its_target_is_fitted_and_scored_by_its_name(task):

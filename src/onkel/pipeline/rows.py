@@ -8,6 +8,7 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeGuard, runtime_checkable
 
 import numpy as np
+import pyarrow as pa
 
 from onkel.columns.failures import missing_column
 from onkel.errors import DataError, NoRowsError
@@ -144,11 +145,35 @@ def open_to_learn(
     rows, name = (source, as_values(y)), y.name if isinstance(y, _Named) else None
     stream = open_stream(rows, reading, **how)
     if encoder is None and isinstance(name, str):
-        # a column with the name of the targets is not a feature
+        # a column with the name and the values of the targets is not a feature
         if name in stream.columns:
+            _check_same(source[name], rows[1], name, stream.source)
             stream = open_stream(rows, reading, target=name, **how)
         stream.encoder.target = name
     return stream
+
+
+def _check_same(column: object, y: np.ndarray, name: str, source: str) -> None:
+    """Refuse a column that has the name of the targets, but other values."""
+    values = as_values(column)
+    numbers = values.dtype.kind in "biuf" and y.dtype.kind in "biuf"
+    if numbers and np.array_equal(values, y, equal_nan=True):
+        return
+    if numbers or _listed(values) != _listed(y):
+        raise DataError(
+            f"is a column of X, and y has its name, but other values; rename y if the column is a "
+            f"feature (y.rename('next {name}')), else drop the column",
+            source=source,
+            column=name,
+        )
+
+
+def _listed(values: np.ndarray) -> list[object]:
+    """Values as Python's own; None is a missing one."""
+    try:
+        return pa.array(values, from_pandas=True).to_pylist()
+    except pa.ArrowException:
+        return [None if value is None else str(value) for value in values.tolist()]
 
 
 @runtime_checkable
