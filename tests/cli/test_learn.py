@@ -497,7 +497,8 @@ def test_no_warning_of_another_package_is_a_message(tmp_path):
         path.write_text("a,y\n" + "".join(f"{(-1) ** i * 1e308},{i % 2}\n" for i in range(40)))
         result = run("learn", path, "-t", "y", "-a", "pa")
     assert result.exit_code == 2
-    assert "line 2, column 'a': the value is infinite or too large for the dtype" in result.stderr
+    why = "the value is infinite, or too large for float32 (3.4e+38)"
+    assert f"line 2, column 'a': {why}" in result.stderr
 
 
 def test_what_a_limit_reads_beyond_it_is_no_row_of_the_run(tmp_path):

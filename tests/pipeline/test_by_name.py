@@ -309,3 +309,9 @@ def test_prequential_reads_by_name(saved):
     first = onkel.prequential(expected, NEW, warm_up=False)
     second = onkel.prequential(model, NEW[NEW.columns[::-1]], warm_up=False)
     assert second.value == first.value < 20
+
+
+def test_a_list_among_the_values_of_a_row_is_named():
+    model = StreamModel(onkel.make("pa", "regression")).partial_fit(pd.DataFrame({"a": [1.0]}), [1])
+    with pytest.raises(DataError, match="mixes values and lists, such as that of 'tags'"):
+        model.learn_one({"a": 1.0, "tags": ["x", "y"]}, 2.0)

@@ -137,6 +137,8 @@ class Columns:
         for name, value, number in zip(there, values, numbers, strict=True):
             if not np.isfinite(value):
                 message = f"{number!r} is not finite; features must be finite {self.dtype} numbers"
+                if math.isfinite(number):
+                    message = too_long(number, self.dtype)
                 raise DataError(message, column=str(name), value=number)
         if length > longest(self.dtype):
             k = int(np.abs(values).argmax())

@@ -56,8 +56,10 @@ def table_of_dict(
     if not any(columns):
         return table_of_rows([listed] if listed else [], encoder, known)
     if not all(columns):
+        one = next(name for name, values in listed.items() if isinstance(values, _WHOLE))
         raise DataError(
-            "a dict of one row or of whole columns is expected; this one mixes values and lists"
+            "a dict of one row or of whole columns is expected; this one mixes values and lists, "
+            f"such as that of {one!r}"
         )
     return _table(listed, encoder)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from typing import Any
 
 import numpy as np
 
@@ -193,14 +194,19 @@ def _position(X: Matrix, k: int) -> tuple[int, int]:
     return int(np.searchsorted(X.indptr, k, side="right")) - 1, int(X.indices[k])
 
 
-def _refusal(value: float, column: str | int, where: str, row: int) -> DataError:
+def _refusal(value: np.floating[Any], column: str | int, where: str, row: int) -> DataError:
     if np.isnan(value):
         text = (
             "the value is missing (NaN); fill or drop such rows with missing='zero', 'mean' or "
             "'skip' (--missing on the command line)"
         )
+    elif value.dtype == np.float32:
+        text = (
+            "the value is infinite, or too large for float32 (3.4e+38); it must be finite. "
+            "dtype='float64' (--dtype float64) holds larger ones"
+        )
     else:
-        text = f"the value is infinite or too large for the dtype ({value}); it must be finite"
+        text = "the value is infinite; it must be finite"
     return DataError(text, source=where, row=row, column=column, value=float(value))
 
 
