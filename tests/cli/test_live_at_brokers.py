@@ -103,6 +103,75 @@ def test_what_another_process_saved_meanwhile_stays(tmp_path, monkeypatch, capsy
     assert f"is in {tmp_path / 'm.2.onkel'}, and goes on with --journal {path}.journal" in said
 
 
+class _Broker:
+    """Ten rows; ``happens`` at the fifth, then the broker goes away, with or without an answer."""
+
+    def __init__(self, happens):
+        self.answers, self.doors, self.happen = [], 0, happens
+
+    def open(self, *args):
+        self.doors += 1
+        return _DoorOf(self, first=self.doors == 1)
+
+
+class _DoorOf(_Door):
+    def __init__(self, broker, first):
+        self._broker, self._first, self._at = broker, first, 0
+        self.answers = broker.answers
+
+    def begin(self, read, began):
+        self._at = read.get("rows", 0)
+
+    def rows(self, most, seconds):
+        if self._at == 10:
+            os.kill(os.getpid(), signal.SIGTERM)
+            return []
+        self._at += 1
+        if self._first and self._at == 5:
+            self._broker.happen()
+        row = {"id": self._at, "a": float(self._at % 3), "y": 2.0}
+        return [Message("rows", self._at, self._at, json.dumps(row).encode())]
+
+    def send(self, answers):
+        if self._first and self._at > 6:
+            raise ConnectionError("redis://host/rows: no Redis answers")
+        super().send(answers)
+
+    def sent(self, after):
+        return {answer.source for answer in self.answers[after:]}
+
+
+@pytest.mark.parametrize("save_every", [1, 2, 100])
+@pytest.mark.parametrize("what", ["written", "removed", "renamed", "untouched"])
+def test_a_broker_that_comes_back_finds_the_model_wherever_its_file_is(
+    what, save_every, tmp_path, monkeypatch, capsys
+):
+    path, aside = tmp_path / "m.onkel", tmp_path / "aside.onkel"
+    happens = {
+        "written": lambda: path.write_bytes(b"theirs"),
+        "removed": path.unlink,
+        "renamed": lambda: path.rename(aside),
+        "untouched": lambda: None,
+    }[what]
+    redis = _Broker(happens)
+    monkeypatch.setattr(broker, "_door", redis.open)
+    monkeypatch.setattr(broker, "_RETRY", 0.0)
+    options = LiveOptions(model=path, source=_Door.name, out="out", task="regression",
+                          algorithm="pa", save_every=save_every, metrics_every=0)  # fmt: skip
+    moved = what == "written"
+    assert broker.run(options) == (1 if moved else 128 + signal.SIGTERM)
+    assert redis.doors == 2
+    said = [json.loads(answer.payload) for answer in redis.answers]
+    assert [(own["id"], own["model_rows"]) for own in said] == [(k, k - 1) for k in range(1, 11)]
+    last = tmp_path / "m.2.onkel" if moved else path
+    assert onkel.load(last).n_rows == 10
+    assert not moved or path.read_bytes() == b"theirs"
+    assert not aside.exists() or what == "renamed"
+    said = capsys.readouterr().err
+    assert said.count("nothing is lost, trying again") == 1
+    assert said.count("was written by another process") == moved
+
+
 def test_settings_of_a_client(tmp_path):
     file = tmp_path / "client"
     file.write_text("# of the shop\npassword = a=b \nssl=true\n\n")

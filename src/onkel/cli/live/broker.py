@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from contextlib import closing
+from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -30,20 +30,21 @@ _RETRY = 2.0
 def run(options: LiveOptions) -> int:
     """Run it; the exit status: 128 + a signal, or 1 if the broker did not take the answers.
 
-    A broker that goes away during the run is waited for. What was taken is in the journal, so each
-    new beginning is the same as after a crash.
+    A broker that goes away during the run is waited for; the model stays in memory meanwhile.
     """
     out = options.out
     if out is None:
         raise ValueError(f"{options.source}: --out must name the topic of the answers")
     settings = None if options.client is None else settings_of(options.client)
     reached = False
-    with Interrupts() as interrupts:
+    with Interrupts() as interrupts, ExitStack() as stack:
+        standing = _Standing(options, interrupts, stack)
         while True:
             try:
                 with closing(_door(options, out, settings)) as door:
                     reached = True
-                    return _Standing(options, door, interrupts).run()
+                    standing.at(door)
+                    return standing.run()
             except ConnectionError as error:
                 if not reached:
                     raise
@@ -58,43 +59,54 @@ def _door(options: LiveOptions, out: str, settings: dict[str, Any] | None) -> An
 
 
 class _Standing:
-    """A model at a door, from its recovery to its last save."""
+    """A model at one door after another, from its recovery to its last save."""
 
-    def __init__(self, options: LiveOptions, door: Door, interrupts: Interrupts) -> None:
-        self._options, self._door, self._interrupts = options, door, interrupts
+    def __init__(self, options: LiveOptions, interrupts: Interrupts, stack: ExitStack) -> None:
+        # ``stack`` closes the journal
+        self._options, self._interrupts, self._stack = options, interrupts, stack
         self._clock = SaveClock(options.save_every, options.save_seconds)
         self._notice = MovedNotice(say_line)
+        self._model: Any = None
+
+    def at(self, door: Door) -> None:
+        """Recover the model at its first door; go on with it at the next."""
+        options = self._options
+        with self._interrupts.held():
+            if self._model is not None:
+                self._say_unsent(self._loop.go_on(door))
+                return
+            folder = options.journal or Path(f"{options.model}.journal")
+            self._model = open_durable(options, folder, lambda model: self._recover(model, door))
+            self._stack.callback(self._model.journal.close)
+        self._metrics = Metrics(options, self._model.live.counts["rows"])
 
     def run(self) -> int:
-        """Recover, then answer and learn until a signal comes; the exit status."""
-        options = self._options
-        folder = options.journal or Path(f"{options.model}.journal")
-        with self._interrupts.held():
-            self._model = open_durable(options, folder, self._recover)
-        self._metrics = Metrics(options, self._model.live.counts["rows"])
-        with closing(self._model.journal):
-            try:
-                while True:
-                    with self._interrupts.held():
-                        self._clock.add(self._loop.round(_LOOK))
-                        self._when_due()
-            except Interrupted as signal:
-                saved = self._save(_LAST_PATIENCE)
-                rows = self._model.live.model.n_rows
-                say_line(f"{signal.word}: {count(rows, 'row')} learned")
-                if self._metrics.are_wanted:
-                    self._metrics.print(self._model.live.report())
-                return signal.status if saved and not self._model.moved else 1
+        """Answer and learn until a signal comes; the exit status."""
+        live = self._model.live
+        try:
+            while True:
+                with self._interrupts.held():
+                    self._clock.add(self._loop.round(_LOOK))
+                    self._when_due()
+        except Interrupted as signal:
+            saved = self._save(_LAST_PATIENCE)
+            say_line(f"{signal.word}: {count(live.model.n_rows, 'row')} learned")
+            if self._metrics.are_wanted:
+                self._metrics.print(live.report())
+            return signal.status if saved and not self._model.moved else 1
 
-    def _recover(self, model: DurableModel) -> int:
+    def _recover(self, model: DurableModel, door: Door) -> int:
         """Take the journal's cuts again, and send the answers that were not sent."""
         from onkel.serve.brokers.loop import Loop
 
-        self._loop = Loop(model, self._door, self._options.labels is not None)
+        self._loop = Loop(model, door, self._options.labels is not None)
         events, unsent = self._loop.recover()
-        if unsent:
-            say_line(f"sent {unsent:,} answers that a crash had kept back")
+        self._say_unsent(unsent)
         return events
+
+    def _say_unsent(self, n: int) -> None:
+        if n:
+            say_line(f"sent {n:,} answers that a crash had kept back")
 
     def _when_due(self) -> None:
         """Save, and print the metrics, if it is time."""

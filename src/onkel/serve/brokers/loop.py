@@ -45,9 +45,11 @@ class Loop:
     """
 
     def __init__(self, model: DurableModel, door: Door, has_labels: bool) -> None:
-        self._model, self._door = model, door
+        self._model, self._door, self._has_labels = model, door, has_labels
         self._reader = Reader(door, has_labels)
         self._read: dict[str, Any] = {}
+        # the answers since the last snapshot, which may not have reached the output
+        self._answers: list[Answer] = []
         self._began: object = None
         self._end: object = None
         # the cut that was read and is learned next
@@ -65,19 +67,36 @@ class Loop:
         for _, position, answers in model.recover():
             _check_place(position, door)
             if sent is None:
-                sent = door.sent(position["end"])
+                # if a snapshot could not be written, later cuts have a later end
+                self._end = position["end"]
+                sent = door.sent(self._end)
             found = _answers(position["rows"], answers[position["older"] :])
+            self._answers += found
             pending += [answer for answer in found if answer.source not in sent]
             n_events += len(answers)
         if model.position is None:
             self._began = self._end = door.end()
         else:
             _check_place(model.position, door)
-            self._read = dict(model.position["read"])
-            self._began, self._end = model.position["began"], model.position["end"]
+            self._read, self._began = dict(model.position["read"]), model.position["began"]
+            self._end = model.position["end"] if sent is None else self._end
         door.begin(self._read, self._began)
         door.send(pending)
         return n_events, len(pending)
+
+    def go_on(self, door: Door) -> int:
+        """Go on at another door to the same broker; how many answers were still to be sent.
+
+        The model stays as it is: the file that it began with may be another's by now.
+        """
+        self._door, self._reader = door, Reader(door, self._has_labels)
+        learning, self._begun = self._begun, None
+        self._take(learning)
+        sent = door.sent(self._end) if self._answers else set()
+        pending = [answer for answer in self._answers if answer.source not in sent]
+        door.begin(self._read, self._began)
+        door.send(pending)
+        return len(pending)
 
     def round(self, seconds: float) -> int:
         """Answer and learn what was read before, and read on; how many events were learned.
@@ -106,11 +125,19 @@ class Loop:
 
     def _finish(self, reading: _Reading | None) -> int:
         """Take a cut and send its answers; how many events it has."""
+        n, answers = self._take(reading)
+        if n:
+            self._door.send(answers)
+        return n
+
+    def _take(self, reading: _Reading | None) -> tuple[int, list[Answer]]:
+        """Take a cut; how many events it has, and their answers, which are still to be sent."""
         if reading is None:
-            return 0
-        answers = self._model.finish(reading.begun)
-        self._door.send(_answers(reading.sources, answers[reading.n_older :]))
-        return len(answers)
+            return 0, []
+        found = self._model.finish(reading.begun)
+        answers = _answers(reading.sources, found[reading.n_older :])
+        self._answers += answers
+        return len(found), answers
 
     def save(self, seconds: float) -> None:
         """Wait until all answers are in the output, and write the model's file.
@@ -122,6 +149,7 @@ class Loop:
         self._finish(learning)
         self._door.settle(seconds)
         self._end = self._door.end()
+        self._answers.clear()
         self._model.snapshot()
 
     def _label(self, message: Message) -> dict[str, object] | str:
