@@ -16,7 +16,7 @@ from onkel.default.remembering import Remembering
 from onkel.errors import DataError
 from onkel.fields import Fields, State
 from onkel.intervals.feedback import Feedback
-from onkel.learners import merging, saving
+from onkel.learners import graphs, merging, saving
 from onkel.learners.checking import check_rows, column_names, group_keys, new_columns
 from onkel.learners.declaration import Row, declared, param
 from onkel.learners.importance import importances
@@ -549,7 +549,7 @@ class OnlineEstimator(BaseEstimator):
         ModelFileError
             The folder does not exist or cannot be written.
         """
-        saving.write_graph(self, path)
+        graphs.write_graph(self, path)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -8,7 +8,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from onkel.errors import MergeError
 from onkel.learners.checking import column_names
-from onkel.learners.saving import params_to_state
+from onkel.learners.saved_parameters import params_to_state
 from onkel.merging import differ, require_same
 
 

@@ -14,7 +14,7 @@ from onkel.export.functions import where
 from onkel.export.graph import Graph, write
 from onkel.export.outputs import in_units
 from onkel.learners.base import OnlineEstimator
-from onkel.learners.saving import graph_facts, graph_outputs
+from onkel.learners.graphs import graph_facts, graph_outputs
 from onkel.pipeline.statistics import is_fitted
 
 if TYPE_CHECKING:
