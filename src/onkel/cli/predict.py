@@ -27,7 +27,8 @@ from onkel.errors import DataError, NoRowsError
 from onkel.persistence.untouched import Untouched
 
 if TYPE_CHECKING:
-    from onkel.cli.predicting import Alone, Scored
+    from onkel.cli.predicting import Alone
+    from onkel.cli.scored import Scored
     from onkel.cli.signals import Interrupts
     from onkel.evaluation.result import PrequentialResult
     from onkel.streams import Stream
@@ -71,7 +72,7 @@ def predict(options: PredictOptions) -> None:
     Example: onkel predict flights.onkel tomorrow.csv --out predictions.csv
     """
     from onkel.cli.learn.continuing import load_with_columns
-    from onkel.cli.predicting import Scored
+    from onkel.cli.scored import Scored
 
     _check_files(options)
     saved = Untouched(options.save)
