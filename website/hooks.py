@@ -26,6 +26,7 @@ _CODE_OR_TAG = re.compile(
     r"(<(?:code|pre|script|style)\b.*?</(?:code|pre|script|style)>|<[^>]*>)", re.S
 )
 _IN_A_NUMBER = re.compile(r"(?<=\d)[ \n](?=\d{3}(?!\d)|%)")
+_OPTION = re.compile(r"(?<![\w-])--[\w-]+")
 # Pages that answer questions are found before those that list names and numbers. The search takes
 # each word for the beginning of one: the "I" in "how do I add a kernel" also finds "intervals".
 _BOOSTS = {
@@ -106,7 +107,10 @@ def on_page_content(html: str, page: Any, config: Any, files: Files) -> str:
 
 
 def unbroken(html: str) -> str:
-    """Numbers with blanks between their digits, or before a %, on one line; code is left alone."""
+    """Numbers with blanks between their digits, or before a %, on one line; in code, options."""
     parts = _CODE_OR_TAG.split(html)
     parts[::2] = [_IN_A_NUMBER.sub("\N{NO-BREAK SPACE}", text) for text in parts[::2]]
+    for i in range(1, len(parts), 2):
+        if parts[i].startswith("<code>"):
+            parts[i] = _OPTION.sub(r'<span class="onkel-whole">\g<0></span>', parts[i])
     return "".join(parts)

@@ -90,6 +90,15 @@ def test_a_number_stays_on_one_line():
     )
 
 
+def test_an_option_stays_on_one_line():
+    pytest.importorskip("mkdocs")
+    from website.hooks import unbroken
+
+    html = "<p><code>a-b --no-x 1</code></p><pre><code>--no-x</code></pre>"
+    whole = '<span class="onkel-whole">--no-x</span>'
+    assert unbroken(html) == html.replace("--no-x", whole, 1)
+
+
 def test_blocks_that_cannot_run_are_counted():
     found = {name(page): sum(bool(b.reason) for b in blocks(page)) for page in PAGES}
     assert {page: n for page, n in found.items() if n} == NOT_RUN
