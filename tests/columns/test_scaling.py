@@ -49,6 +49,31 @@ def test_equals_the_oracle_for_every_cut(cuts, mode, seed):
     np.testing.assert_allclose(scaler.transform(X)[-1], whole[-1], atol=1e-9)
 
 
+# CSR rows divided by their largest value are not centred: no column becomes noise
+@pytest.mark.parametrize(
+    ("mode", "kind"),
+    [
+        *(("standard", kind) for kind in ("dense", "late", "sparse")),
+        *(("auto", kind) for kind in ("dense", "late", "sparse")),
+        *(("minmax", kind) for kind in ("dense", "late")),
+    ],
+)
+def test_the_rounding_of_a_constant_sum_is_no_column(mode, kind):
+    rng = np.random.default_rng(0)
+    near = 1.0 + 1e-12 * rng.standard_normal(300)
+    X = np.column_stack([near, rng.dirichlet(np.ones(5), 300).sum(axis=1)])
+    assert 0.0 < np.ptp(X[:, 1]) < 1e-15
+    scaler = OnlineScaler(mode)
+    scaler.start(1 if kind == "late" else 2, kind == "sparse")
+    if kind == "late":
+        scaler.add_columns(1)
+    rows = sparse.csr_matrix(X) if kind == "sparse" else X
+    for Z in (scaler.learn_transform(rows), scaler.transform(rows)):
+        Z = Z.toarray() if kind == "sparse" else Z
+        assert len(np.unique(Z[:, 0])) > 100
+        assert not Z[:, 1].any()
+
+
 @pytest.mark.parametrize("mode", ["standard", "minmax"])
 def test_float32_stays(mode):
     X = np.random.default_rng(0).standard_normal((50, 3)).astype(np.float32)

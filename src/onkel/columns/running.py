@@ -17,6 +17,9 @@ import numpy as np
 
 from onkel.numerics.jit import jit_as_written
 
+#: A spread of at most this share of the values is rounding, as where a sum is constant: it is 0.
+ROUNDING = 16.0 * float(np.finfo(np.float64).eps)
+
 
 @jit_as_written
 def fill_means(X, means, counts):
@@ -86,7 +89,7 @@ def _standardised(X, out, mean, m2, t):
             mean[j] = m
             m2[j] = s
             # s * w, not s: the smallest number times w is 0
-            out[i, j] = (x - m) / np.sqrt(s * w) if s * w > 0.0 else 0.0
+            out[i, j] = (x - m) / np.sqrt(s * w) if s * w > (ROUNDING * m) ** 2 else 0.0
     return t
 
 
@@ -102,7 +105,7 @@ def minmax_late(X, out, low, high, count):
             count[j] += 1
             low[j] = min(low[j], x)
             high[j] = max(high[j], x)
-            if x != 0.0 and high[j] > low[j]:
+            if x != 0.0 and high[j] - low[j] > ROUNDING * abs(low[j]):
                 out[i, j] = (x - low[j]) / (high[j] - low[j])
 
 
@@ -119,7 +122,7 @@ def minmax_rows(X, out, low, high, t):
             b = max(high[j], x)
             low[j] = a
             high[j] = b
-            out[i, j] = (x - a) / (b - a) if b > a else 0.0
+            out[i, j] = (x - a) / (b - a) if b - a > ROUNDING * abs(a) else 0.0
 
 
 @jit_as_written
@@ -138,7 +141,7 @@ def standard_sparse(indptr, indices, data, out, count, mean, m2, t):
             mean[j] += d / count[j]
             m2[j] += d * (x - mean[j])
             s = m2[j] + mean[j] * mean[j] * count[j] * (t - count[j]) / t
-            out[k] = x / np.sqrt(s / t) if s / t > 0.0 else 0.0
+            out[k] = x / np.sqrt(s / t) if s / t > (ROUNDING * mean[j]) ** 2 else 0.0
 
 
 @jit_as_written
@@ -264,7 +267,8 @@ def standard_late(X, out, mean, m2, tails, count):
                 d = x - mean[j]
                 mean[j] += d / t
                 m2[j] += d * (x - mean[j])
-                z = (x - mean[j]) / np.sqrt(m2[j] / t) if m2[j] / t > 0.0 else 0.0
+                varies = m2[j] / t > (ROUNDING * mean[j]) ** 2
+                z = (x - mean[j]) / np.sqrt(m2[j] / t) if varies else 0.0
                 if tails.shape[1]:
                     z = _judged(z, x, j, t, mean, tails)
                 if x != 0.0:
@@ -286,7 +290,7 @@ def standard_now(X, out, mean, m2, tails, n_rows, first, count):
                 out[i, j] = (u - tails[MEAN, j]) * scale
             continue
         width = np.sqrt(m2[j] / rows)
-        known = width > 0.0 and np.isfinite(width)
+        known = width > ROUNDING * abs(mean[j]) and np.isfinite(width)
         center = mean[j] if known else 0.0
         factor = 1.0 / width if known else 0.0
         for i in range(X.shape[0]):

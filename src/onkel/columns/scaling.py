@@ -203,7 +203,7 @@ class OnlineScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, Statef
             if self.sparse_:
                 m2 = m2 + self.center_**2 * self.count_ * (t - self.count_) / t
             width = np.sqrt(m2 / self.rows_of_columns())
-        known = (width > 0) & np.isfinite(width)
+        known = (width > running.ROUNDING * np.abs(self.center_)) & np.isfinite(width)
         center = np.where(known, self.center_, 0.0)
         return center, np.divide(1.0, width, out=np.zeros_like(width), where=known)
 

@@ -14,6 +14,7 @@ from onkel.columns.column import Column, Given
 from onkel.columns.encoding import FIRST_ROWS
 from onkel.columns.failures import moved
 from onkel.columns.notation import FLAGS, Written, are_times_of_day, number_form, time_form
+from onkel.columns.running import ROUNDING
 from onkel.columns.values import as_numpy, given, kind_of, text_of
 from onkel.columns.words import share_words
 from onkel.errors import DataError
@@ -21,9 +22,8 @@ from onkel.errors import DataError
 # No value gets a feature if a text column has more values than this in its first 100 rows.
 _MANY = 50
 # The first number is subtracted if the largest is more than _FAR times their range, and more
-# than _EXACT. Of fractions a range below this share of the largest is rounding, as where a sum is
-# constant.
-_FAR, _EXACT, _ROUNDING = 1000.0, 2.0**20, 16.0 * float(np.finfo(np.float64).eps)
+# than _EXACT.
+_FAR, _EXACT = 1000.0, 2.0**20
 # If more columns than this are mostly one number, the table holds counts or pixels.
 _MOST_REPEAT = 8
 
@@ -114,7 +114,8 @@ def by_values(column: Column, first: Given) -> Column:
         return column
     # numbers so far from 0 that float32 would blur their differences
     largest, spread = float(np.abs(known).max()), float(known.max()) - float(known.min())
-    rounding = 0.0 < spread < _ROUNDING * largest and bool((known % 1.0).any())
+    # fractions that differ by rounding alone are left where they are
+    rounding = 0.0 < spread <= ROUNDING * largest and bool((known % 1.0).any())
     far = largest > _FAR * spread and largest > _EXACT and not rounding
     return replace(column, origin=float(known[0])) if far or kind == "time" else column
 
