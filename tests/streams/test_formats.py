@@ -389,3 +389,12 @@ def test_an_arrow_file_in_a_pipe_is_refused_with_what_to_do(table, tmp_path, mon
     monkeypatch.setattr(sys, "stdin", text)
     with pytest.raises(DataError, match="from a pipe"):
         open_stream("-", format="arrow", target="y")
+
+
+def test_a_late_key_of_lists_is_refused_as_one_of_the_first_row_is(tmp_path):
+    path = tmp_path / "rows.jsonl"
+    path.write_text('{"a": 1, "y": 2}\n{"a": 2, "y": 3, "tags": ["x"]}\n')
+    with pytest.raises(DataError, match="column 'tags': is of type object or list"):
+        open_stream(path, target="y")
+    (block,) = open_stream(path, target="y", exclude=["tags"])
+    np.testing.assert_array_equal(block.X, [[1.0], [2.0]])

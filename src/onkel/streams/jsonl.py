@@ -109,7 +109,9 @@ class JsonlSource(TextSource):
         # A late key that only has nulls so far becomes known with its first value.
         fields = [f for f in table.schema if f.name in first or not pa.types.is_null(f.type)]
         self.names = [field.name for field in fields]
-        self.announced = [name for name in self.names if name in first]
+        # A late key of lists is refused as one of the first row is.
+        lists = {field.name for field in fields if kind_of(field.type) is None}
+        self.announced = [name for name in self.names if name in first or name in lists]
         for name in filter(self.schema.reads, self.names):
             t = self._type_of(name, table[name])
             if name not in self.kinds and not len(self._values(table[name])):
