@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import errno
 import math
 import os
 import shutil
+import sys
+import threading
 from contextlib import suppress
 
 import pytest
 
 from onkel.errors import JournalError
+from onkel.serve import journal as journals
 from onkel.serve.journal import Journal
 from onkel.serve.records import beginning
 
@@ -52,6 +56,53 @@ def test_what_was_not_committed_is_not_there(tmp_path):
         journal.commit()
         journal.append([2])
     assert _numbers(tmp_path) == [1]
+
+
+def test_no_cut_is_lost_that_is_appended_while_the_one_before_is_written(tmp_path, monkeypatch):
+    """As at a broker, where one cut is on its way to the disk while the next is read."""
+    monkeypatch.setattr(journals, "_sync", lambda file: None)
+    switch, n = sys.getswitchinterval(), 20_000
+    sys.setswitchinterval(1e-6)
+    try:
+        with Journal(tmp_path) as journal:
+            for k in range(n):
+                journal.append([k])
+                begun = journal.commit_meanwhile()
+                if k % 3 == 0:
+                    begun.result()
+    finally:
+        sys.setswitchinterval(switch)
+    assert _numbers(tmp_path) == list(range(1, n + 1))
+
+
+def test_after_a_cut_that_could_not_be_written_none_that_was_appended_is(tmp_path, monkeypatch):
+    write, let = journals._write, threading.Event()
+
+    def full(file, content):
+        let.wait()
+        monkeypatch.setattr(journals, "_write", write)
+        os.write(file, content[:9])
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with Journal(tmp_path) as journal:
+        journal.append([1])
+        journal.commit()
+        monkeypatch.setattr(journals, "_write", full)
+        begun = []
+        for k in (2, 3):
+            journal.append([k])
+            begun.append(journal.commit_meanwhile())
+        let.set()
+        with pytest.raises(JournalError, match="No space left on device"):
+            begun[0].result()
+        with pytest.raises(JournalError, match="cuts before it could not be written"):
+            begun[1].result()
+        assert journal.append([4]).number == journal.last == 2
+        journal.commit()
+        journal.append([5])
+        journal.commit_meanwhile().result()
+    with Journal(tmp_path) as journal:
+        assert [cut.events for cut in journal.records()] == [[1], [4], [5]]
 
 
 def test_every_torn_end_is_dropped(tmp_path):

@@ -175,7 +175,7 @@ class DurableModel:
     def begin(self, events: Sequence[Mapping[str, object] | str], position: object = None) -> Begun:
         """Begin to take a cut: it is written to the journal while other work is done.
 
-        `finish` takes it; no other cut may begin before, and there may be no snapshot.
+        `finish` takes it. Meanwhile the next one may begin, and there may be no snapshot.
         """
         return Begun(self._noted(events, position), self.journal.commit_meanwhile())
 

@@ -92,6 +92,8 @@ class Journal:
         self._segment_bytes = segment_bytes
         self._file = -1
         self._size = 0
+        # the last cut that was written; later ones were appended
+        self._on_disk = 0
         # where the last commit began
         self._before = 0
         self._broken: str | None = None
@@ -145,27 +147,37 @@ class Journal:
         JournalError if it could not be written. Then it is not in the journal, and after an error
         that leaves it unsure what the disk holds, nothing more is taken.
         """
-        content, n = b"".join(self._pending), len(self._pending)
-        self._pending = []
-        if not content:
+        self._commit(*self._taken())
+
+    def _taken(self) -> tuple[int, list[bytes]]:
+        """What was appended, and the number of the cut before it."""
+        pending, self._pending = self._pending, []
+        return self.last - len(pending), pending
+
+    def _commit(self, before: int, pending: list[bytes]) -> None:
+        if not pending:
             return
+        content = b"".join(pending)
         try:
             if self._broken:
                 raise OSError(None, self._broken)
+            if before != self._on_disk:
+                raise OSError(None, "cuts before it could not be written")
             if self._file < 0 or self._size >= self._segment_bytes:
-                self._begin(self.last - n)
+                self._begin(before)
             if not self._is_listed:
                 self._list()
             _write(self._file, content)
             _sync(self._file)
         except OSError as error:
-            self.last -= n
+            self.last = self._on_disk
             self._cut_back()
             raise JournalError(
                 f"{self.folder}: the journal cannot be written ({error.strerror or error}); "
                 "nothing of these events was taken"
             ) from error
         self._before, self._size = self._size, self._size + len(content)
+        self._on_disk = before + len(pending)
 
     def take_back(self, number: int) -> None:
         """Remove the last cut, of this number, which the last commit wrote; nobody has learned it.
@@ -175,13 +187,14 @@ class Journal:
         if number != self.last or self._pending:
             raise ValueError(f"cut {number:,} is not the last one, which is {self.last:,}")
         self.last, self._size = number - 1, self._before
+        self._on_disk = self.last
         self._cut_back()
         if self._broken:
             raise JournalError(f"{self.folder}: cut {number:,} stays in it: {self._broken}")
 
     def commit_meanwhile(self) -> Future[None]:
-        """Begin to `commit` in another thread; nothing else may be done here until it has ended."""
-        return self._writer.submit(self.commit)
+        """Begin to `commit` in another thread; until it has ended, cuts may only be appended."""
+        return self._writer.submit(self._commit, *self._taken())
 
     def records(self, after: int = 0) -> Iterator[Cut]:
         """The cuts that were committed, from number ``after + 1``."""
@@ -250,6 +263,7 @@ class Journal:
         """
         if not self._segments or (self.is_empty and self.last < number):
             self.first, self.last = number + 1, number
+            self._on_disk = number
             self._remove_all()
             self.begin_segment(model)
             return
@@ -307,6 +321,7 @@ class Journal:
                     f"{self.last:,}; a segment is missing"
                 )
             self.last = last
+        self._on_disk = self.last
         for path, end, size in left:
             self._drop(path, end, size)
         for path in self.folder.glob(f"*{_BEGUN}"):
