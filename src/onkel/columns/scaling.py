@@ -14,7 +14,7 @@ from onkel.columns import running
 from onkel.columns.target_scaling import LARGEST
 from onkel.errors import DataError
 from onkel.fields import Array, Field, Fields, Flag, Sizes, State, Text, Whole, check, require
-from onkel.numerics.arrays import FLOATS, issparse, short_and_small
+from onkel.numerics.arrays import FLOATS, SHORT, issparse
 from onkel.sklearn_bases import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from onkel.state import Stateful
 
@@ -24,6 +24,7 @@ _COUNTS = {"n_rows_": Whole(), "n_features_in_": Whole(low=1, size="d"), "sparse
 # Rows of ``tails_`` (:mod:`onkel.columns.running`), and those that are sums of nonnegative terms.
 _N_TAILS, _SUMS = 6, [0, 1, 3, 4, 5]
 _NO_TAILS = np.zeros((_N_TAILS, 0))
+# Where squares add up to no more than this, no value is NaN, infinite or too large.
 _SMALL = 1e38
 
 
@@ -228,7 +229,7 @@ class OnlineScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, Statef
             and len(X)
             and X.dtype in FLOATS
         ):
-            if short_and_small(X, _SMALL) and not vars(self).get("sparse_", True):
+            if _short_and_small(X) and not vars(self).get("sparse_", True):
                 return X
             rows = X
         else:
@@ -292,11 +293,16 @@ class OnlineScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, Statef
         return tags
 
 
+def _short_and_small(values: np.ndarray) -> bool:
+    """Whether a dense array is short and has good values: a quick answer for the usual case."""
+    return values.size <= SHORT and bool(np.vdot(values, values) <= _SMALL)
+
+
 def refuse_bad(X: Any) -> None:
     """Raise a DataError for the first value of X that is not finite or too large."""
     values = X.data if issparse(X) else X
     # with a small sum of squares no value is bad; it is found in a fifth of the time
-    if short_and_small(values, _SMALL):
+    if _short_and_small(values):
         return
     # squares are summed in float64, where squares of float32 never overflow
     finite = np.isfinite(values) if values.dtype == np.float32 else np.abs(values) < LARGEST

@@ -26,14 +26,6 @@ else:
         return type(X) is not np.ndarray and _is_any_sparse(X)
 
 
-def short_and_small(values: np.ndarray, most: float) -> bool:
-    """Whether a dense array is short, and its squares add up to at most ``most``.
-
-    Then no value is NaN, infinite or large: a quick answer for the usual case.
-    """
-    return values.size <= SHORT and bool(np.vdot(values, values) <= most)
-
-
 def as_dense(X: Matrix) -> np.ndarray:
     """Rows as a C-contiguous array, CSR or not.
 

@@ -119,9 +119,7 @@ def ordered_squared_distances(
     return _pairs(X, S, True, out, earlier)
 
 
-def ordered_products(
-    X: np.ndarray, S: np.ndarray, out: Out = None, earlier: bool = False
-) -> np.ndarray:
+def ordered_products(X: np.ndarray, S: np.ndarray, out: Out, earlier: bool) -> np.ndarray:
     """⟨x, s⟩ of rows X (n, d) with the rows S (m, d), as :func:`ordered_squared_distances`."""
     return _pairs(X, S, False, out, earlier)
 
