@@ -48,6 +48,15 @@ class Alarm(Stateful):
     random_state : int, default=0
         Which random numbers order equal scores.
 
+    Attributes
+    ----------
+    alarms_ : list of int
+        How many scores had been learned at each ring, of the last 64 rings.
+    n_rows : int
+        Scores learned.
+    evidence_ : float
+        R; it rings when R reaches ``threshold``.
+
     Raises
     ------
     ValueError

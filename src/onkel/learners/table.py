@@ -70,6 +70,8 @@ ALGORITHMS: dict[str, Algorithm] = {DEFAULT: _FOUND[DEFAULT], **_FOUND}
 def make(name: str, task: str = "classification", **params: Any) -> Any:
     """An estimator of the algorithm ``name`` for ``task``.
 
+    Use it where the algorithm is a setting of your program. Otherwise name the class.
+
     Parameters
     ----------
     name : str

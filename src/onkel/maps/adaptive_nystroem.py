@@ -76,6 +76,11 @@ class AdaptiveNystroem(NystroemFeatures):
     n_moves_ : int
         Moves so far.
 
+    Raises
+    ------
+    ValueError
+        On ``fit``, for a parameter out of its range. The message names it.
+
     Examples
     --------
     Nine clusters; the first 30 rows as landmarks, and what online k-means makes of them:

@@ -109,6 +109,11 @@ class AlignedFourier(SpectralFeatures):
         Σ q_m v_m/n² at the last solution, of the features used; 0 before.
     gamma_ : float
 
+    Raises
+    ------
+    ValueError
+        On ``fit``, for a parameter out of its range. The message names it.
+
     Examples
     --------
     >>> import numpy as np

@@ -132,6 +132,11 @@ class FastfoodFeatures(SpectralFeatures):
     n_features_out_ : int
         2D.
 
+    Raises
+    ------
+    ValueError
+        On ``fit``, for a parameter out of its range. The message names it.
+
     Examples
     --------
     >>> import numpy as np

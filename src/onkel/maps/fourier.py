@@ -52,6 +52,11 @@ class FourierFeatures(SpectralFeatures):
     frequencies_ : ndarray of shape (d, D)
     gamma_ : float
 
+    Raises
+    ------
+    ValueError
+        On ``fit``, for a parameter out of its range. The message names it.
+
     Examples
     --------
     >>> import numpy as np
@@ -153,6 +158,11 @@ class RegeneratedFeatures(SpectralFeatures):
     gamma_ : float
     n_features_out_ : int
         2D.
+
+    Raises
+    ------
+    ValueError
+        On ``fit``, for a parameter out of its range. The message names it.
 
     Examples
     --------

@@ -30,6 +30,10 @@ class NystroemFeatures(FeatureMap):
     z(x)·z(x') is κ(x, x') exactly for landmarks (at full rank) and its projection onto their span
     elsewhere. The cost of a row is O(B·d + B·k). Takes any kernel, also one without a spectrum.
 
+    Use it where rows fill a small part of space, or for a kernel without a spectrum. Elsewhere
+    :class:`FourierFeatures` are cheaper: they need no product with eigenvectors. On streams that
+    drift landmarks should follow the rows: :class:`AdaptiveNystroem`.
+
     Parameters
     ----------
     n_components : int, default=100
@@ -53,6 +57,11 @@ class NystroemFeatures(FeatureMap):
     projection_ : ndarray of shape (B, k)
         V Λ^-½: features are ``κ(X, landmarks_) @ projection_``.
     gamma_ : float
+
+    Raises
+    ------
+    ValueError
+        On ``fit``, for a parameter out of its range. The message names it.
 
     Examples
     --------

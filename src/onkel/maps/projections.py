@@ -17,6 +17,8 @@ from onkel.parameters import whole
 class IdentityFeatures(FeatureMap):
     """z(x) = x, or [x, 1] with an intercept: the linear baseline of every table.
 
+    Use it for a linear learner with any rule and loss, such as over thousands of sparse columns.
+
     Parameters
     ----------
     fit_intercept : bool, default=True

@@ -149,6 +149,11 @@ class ReparameterizedFeatures(SpectralFeatures):
     frequencies_ : ndarray of shape (d, D)
         ω as they are now.
 
+    Raises
+    ------
+    ValueError
+        On ``fit``, for a parameter out of its range. The message names it.
+
     Examples
     --------
     >>> import numpy as np

@@ -79,6 +79,13 @@ def to_bytes(model: Saved, *, info: State | None = None) -> bytes:
     For a model that is kept in a database or sent to another process. Models have a method of the
     same name. The same model gives the same bytes. TypeError: the object's class could not be read
     back.
+
+    Examples
+    --------
+    >>> import onkel
+    >>> content = onkel.to_bytes(onkel.make("pa").fit([[0.0], [1.0]], ["low", "high"]))
+    >>> onkel.from_bytes(content).predict([[3.0]])
+    array(['high'], dtype='<U4')
     """
     return content_of(class_name(model), model.get_state(), info or {})
 

@@ -116,6 +116,11 @@ class LearnedLandmarks(FitSchedule):
         w, or that of each landmark; near 0 for an irrelevant column. For a column with heavy tails,
         in units of the compressed column.
 
+    Raises
+    ------
+    ValueError
+        On ``fit``, for a parameter out of its range. The message names it.
+
     Examples
     --------
     >>> from sklearn.datasets import make_moons
