@@ -188,6 +188,41 @@ def test_a_lost_or_another_model_file_is_an_error(tmp_path):
         opened(tmp_path, "pa")
 
 
+def _new():
+    return LiveModel(onkel.StreamModel(onkel.make("pa", task="regression")), once=True)
+
+
+def test_a_file_that_was_moved_away_is_written_again_though_nothing_came_since(tmp_path):
+    path, folder = tmp_path / "m.onkel", tmp_path / "journal"
+    model = DurableModel.open(path, Journal(folder), _new)
+    model.take([{"id": 1, "a": 1.0, "y": 2.0}])
+    model.snapshot()
+    content = path.read_bytes()
+    path.rename(tmp_path / "aside.onkel")
+    model.snapshot()
+    model.journal.close()
+    assert path.read_bytes() == content
+    again = DurableModel.open(path, Journal(folder), _new, once=True)
+    assert (again.number, again.live.model.n_rows) == (1, 1)
+    again.journal.close()
+
+
+def test_without_its_file_a_journal_whose_cuts_are_all_learned_begins_no_new_model(tmp_path):
+    path, folder = tmp_path / "m.onkel", tmp_path / "journal"
+    model = DurableModel.open(path, Journal(folder), _new)
+    model.take([{"id": 1, "a": 1.0, "y": 2.0}])
+    model.snapshot()
+    model.journal.close()
+    path.rename(tmp_path / "aside.onkel")
+    with pytest.raises(JournalError, match=r"m.onkel: does not exist.*restore the file"):
+        DurableModel.open(path, Journal(folder), _new)
+    assert not path.exists()
+    (tmp_path / "aside.onkel").rename(path)
+    again = DurableModel.open(path, Journal(folder), _new, once=True)
+    assert again.live.model.n_rows == 1
+    again.journal.close()
+
+
 def test_cuts_are_taken_again_as_they_were_taken_first(tmp_path):
     model = opened(tmp_path, "pa")
     model.take([{"id": 1, "a": 1.0, "y": 2.0}])

@@ -113,10 +113,10 @@ class DurableModel:
                 if check is not None:
                     check(live)
             except MissingModelFileError:
-                if not journal.is_empty:
+                if journal.last:
                     raise JournalError(
-                        f"{path}: does not exist, and {journal.folder} has cuts that follow it; "
-                        "restore the file, or give a new folder"
+                        f"{path}: does not exist, and {journal.folder} goes on after a model that "
+                        "has learned; restore the file, or give a new folder"
                     ) from None
                 live = new()
                 live.write(path)
@@ -226,7 +226,8 @@ class DurableModel:
         self._require_whole()
         content = self.live.to_bytes()
         digest = _digest(content)
-        if (self.number, digest, self._file.path()) == (*self._saved, self.path):
+        is_there = self._file.path() == self.path and self.path.exists()
+        if is_there and (self.number, digest) == self._saved:
             return
         # a segment says which file it follows; with no cut between two files it follows either
         self.journal.begin_segment(None if self.number == self._saved[0] else digest)
