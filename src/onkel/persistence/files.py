@@ -1,7 +1,7 @@
 """Models in one file: safetensors for the arrays, JSON for the rest, never pickle.
 
 The file is a valid safetensors file. Its tensors are the arrays of the model's state, named by
-their path in it (``estimator/state/coef``); its metadata hold one JSON document under ``onkel``:
+their path in it (``fitted/model/W``); its metadata hold one JSON document under ``onkel``:
 the class, the scalars of the state, the versions and a SHA-256 over all of it. Large arrays may be
 packed (:mod:`onkel.persistence.packing`). Nothing in a file is
 ever executed; classes come only from onkel's own public modules or from `register`.
