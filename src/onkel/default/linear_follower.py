@@ -19,11 +19,11 @@ faster: its ζ is four times as large.
 
 A prediction p becomes p + a (ℓ - p), first with the ℓ of the other model, then with that of W. Each
 a in [0, 1] is the smaller of two least-squares shares, over about the last 8 192 rows and the last
-256. It is less by a standard error, and by two for the other model. ℓ must first have been right by
-four standard errors. Chances of classes are nearer to 0 and 1 than p, which alone makes squared
-errors smaller. So a is also 0 where ℓ has not made fewer mistakes in the last 8 192 rows, by a
-standard error. Where the rule is not linear, a hardly ever leaves 0, as f knows all that ℓ could
-know.
+256. It is less by standard errors: for classes by two with W̄ and one with W, for numbers by three.
+ℓ must first have been right by four, after 32 rows or more. Chances of classes are nearer to 0 and
+1 than p, which alone makes squared errors smaller. So a is also 0 where ℓ has not made fewer
+mistakes in the last 8 192 rows, by a standard error. Where the rule is not linear, a hardly ever
+leaves 0, as f knows all that ℓ could know.
 
 Source: Robbins & Monro 1951 (gradient steps); Widrow & Hoff 1960 (steps that do not shrink, for
 numbers); Polyak & Juditsky 1992 (their mean); the shares are ours.
@@ -61,18 +61,18 @@ from onkel.numerics.in_steps import finished
 from onkel.numerics.jit import jit, jit_called
 from onkel.state import Stateful
 
-# η, and ζ of both models, which keeps steps of far rows from going beyond their target: for classes
-# and for numbers.
-_OF_CLASSES, _OF_NUMBERS = (0.05, np.array([1.6, 1.6])), (np.inf, np.array([0.2, 0.05]))
-# Rows that the two shares remember, and the standard errors by which ℓ must first be right.
-_REMEMBERED, _CLEARLY = np.array([8192.0, 256.0]), 4.0
+# η, and of both models ζ, which keeps steps of far rows from going beyond their target, and the
+# standard errors by which their shares are less. W̄ is slow to notice that it was left behind, and
+# numbers may have errors with heavy tails.
+_OF_CLASSES = 0.05, np.array([1.6, 1.6]), np.array([2.0, 1.0])
+_OF_NUMBERS = np.inf, np.array([0.2, 0.05]), np.array([3.0, 3.0])
+# Rows that the two shares remember, and the standard errors by which ℓ must first be right,
+# after so many rows at least.
+_REMEMBERED, _CLEARLY, _FEWEST = np.array([8192.0, 256.0]), 4.0, 32
 # The mean of the weights is about that of the last 1/_LATE of the rows.
 _LATE = 4.0
 # The two models: W, and before it W̄ of classes, or the one of larger steps.
 _OTHER, _LAST = range(2)
-# Standard errors by which their shares are less: W̄ is slow to notice that it was left behind, and
-# larger steps follow noise.
-_DOUBT = np.array([2.0, 1.0])
 # log-odds of a class that comes later are this much below those of the others
 _SELDOM = 5.0
 
@@ -138,8 +138,7 @@ class LinearFollower(Stateful):
     def learn(self, X: np.ndarray, Y: np.ndarray, P: np.ndarray, weight: np.ndarray) -> np.ndarray:
         """Learn targets Y (n, K) of rows X; returns what is added to P before each was learned."""
         out = np.zeros(P.shape)
-        step = _OF_NUMBERS if self.loss == SQUARED else _OF_CLASSES
-        steps = self.W, self.rows, self.loss, *step, self._forgotten
+        steps = self.W, self.rows, self.loss, *self._of_loss, self._forgotten
         shares = self._kept, self.sums, self.fewer, self.proven
         self.rows = follow(self._features(X), Y, P, weight, *steps, *shares, out)
         return out
@@ -152,11 +151,15 @@ class LinearFollower(Stateful):
     @property
     def shares(self) -> list[float]:
         """a of the other model, and of W."""
-        of_both = zip((_OTHER, _LAST), self.sums, self.fewer, self.proven, strict=True)
+        of_both = zip(self.sums, self._of_loss[-1], self.fewer, self.proven, strict=True)
         return [
-            smaller_share(model, sums) if counts(self.loss, *of) else 0.0
-            for model, sums, *of in of_both
+            smaller_share(sums, doubt) if counts(self.loss, *of) else 0.0
+            for sums, doubt, *of in of_both
         ]
+
+    @property
+    def _of_loss(self) -> tuple[float, np.ndarray, np.ndarray]:
+        return _OF_NUMBERS if self.loss == SQUARED else _OF_CLASSES
 
     def begin_share(self) -> None:
         """Both have to prove right anew, beside other predictions."""
@@ -225,7 +228,9 @@ class LinearFollower(Stateful):
 
 
 @jit
-def follow(Z, Y, P, weight, W, n, loss, rate, most, forgotten, kept, sums, fewer, proven, out):
+def follow(
+    Z, Y, P, weight, W, n, loss, rate, most, doubt, forgotten, kept, sums, fewer, proven, out
+):
     """out (n, K) ← what is added to P for rows Z (n, d + 1), before each moves both models.
 
     n rows have moved them before; returns how many have now.
@@ -244,7 +249,7 @@ def follow(Z, Y, P, weight, W, n, loss, rate, most, forgotten, kept, sums, fewer
                 r[k] = Y[t, k] - p[k]
                 # the slope is what ℓ leaves of the target
                 s[k] = r[k] - of_sign * g[k]
-            to = smaller_share(model, sums[model])
+            to = smaller_share(sums[model], doubt[model])
             a = to if counts(loss, fewer[model], proven[model]) else 0.0
             if weight[t] > 0.0:
                 if loss != SQUARED:
@@ -252,13 +257,14 @@ def follow(Z, Y, P, weight, W, n, loss, rate, most, forgotten, kept, sums, fewer
                     fewer[model, 0] += weight[t] * d
                     fewer[model, 1] += (weight[t] * d) ** 2
                 for m in range(len(kept)):
-                    add_to_sums(r, s, a, weight[t], sums[model, m])
+                    expected = share(sums[model, m], 0.0)
+                    add_to_sums(r, s, a, weight[t], sums[model, m], expected)
                     if sums[model, m, ROWS] % PERIOD == 0.0:
                         fade(sums[model, m], kept[m])
                         if m == 0:
                             fewer[model, 0] *= kept[0]
                             fewer[model, 1] *= kept[0] ** 2
-                if share(sums[model, 0], _CLEARLY) > 0.0:
+                if sums[model, 0, ROWS] >= _FEWEST and share(sums[model, 0], _CLEARLY) > 0.0:
                     proven[model] = 1
                 if model == _LAST or loss == SQUARED:
                     _step(min(rate * weight[t], most[model] / _square(Z[t])), g, Z[t], W[model])
@@ -279,9 +285,9 @@ def counts(loss, fewer, proven):
 
 
 @jit_called
-def smaller_share(model, sums):
+def smaller_share(sums, doubt):
     """a of a model that counts."""
-    return min(share(sums[0], _DOUBT[model]), share(sums[1], _DOUBT[model]))
+    return min(share(sums[0], doubt), share(sums[1], doubt))
 
 
 @jit_called

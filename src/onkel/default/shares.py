@@ -15,7 +15,7 @@ import numpy as np
 from onkel.merging import joined
 from onkel.numerics.jit import jit, jit_called
 
-#: places in the sums: Σ⟨r, s⟩ and √(Σ⟨r, s⟩²), Σ‖s‖², Σ‖r‖², Σ‖r - a s‖², rows
+#: places in the sums: Σ⟨r, s⟩ and its standard error, Σ‖s‖², Σ‖r‖², Σ‖r - a s‖², rows
 AGREED, DOUBT, SIZE, WHOLE, LEFT, ROWS = range(6)
 N_SUMS = 6
 #: rows between two steps of forgetting
@@ -54,7 +54,13 @@ def share(sums, doubt=1.0):
 
 
 @jit_called
-def add_to_sums(r, s, a, weight, sums):
+def add_to_sums(r, s, a, weight, sums, expected=0.0):
+    """Add a row. Its ⟨r, s⟩ is uncertain by how far it is from ``expected`` ‖s‖².
+
+    With 0 all of it is: that is the standard error where s says nothing. Where s is right about
+    most of r, that would be far too much, and a share known from the rows before says what to
+    expect.
+    """
     agreed, size, whole, left = 0.0, 0.0, 0.0, 0.0
     for k in range(len(s)):
         agreed += r[k] * s[k]
@@ -63,7 +69,7 @@ def add_to_sums(r, s, a, weight, sums):
         left += (r[k] - a * s[k]) ** 2
     sums[AGREED] += weight * agreed
     # a sum of fourth powers would overflow long before sums of squares do
-    sums[DOUBT] = math.hypot(sums[DOUBT], weight * agreed)
+    sums[DOUBT] = math.hypot(sums[DOUBT], weight * (agreed - expected * size))
     sums[SIZE] += weight * size
     sums[WHOLE] += weight * whole
     sums[LEFT] += weight * left
