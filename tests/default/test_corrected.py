@@ -18,7 +18,7 @@ from onkel.default.held_out import HeldOut
 from onkel.default.learning_leaves import LearningLeaves
 from onkel.default.linear_follower import LinearFollower
 from onkel.default.linear_part import LinearPart
-from onkel.default.shares import AGREED, SIZE
+from onkel.default.shares import AGREED, DOUBT, SIZE
 from onkel.default.tree_part import TreePart
 from onkel.default.with_search import ModelWithSearch
 from onkel.errors import MergeError, ModelFileError
@@ -187,7 +187,7 @@ def test_trees_come_after_the_parts_and_those_that_learn_apart(learned, leaves_l
 @pytest.mark.parametrize("leaves_learn", [False, True])
 def test_what_follows_the_stream_comes_last_and_apart(learned, leaves_learn):
     model, without = (copy.deepcopy(learned[0]) for _ in "12")
-    model.follower.sums[..., [AGREED, SIZE]] = 6.0, 10.0
+    model.follower.sums[..., [AGREED, DOUBT, SIZE]] = 6.0, 0.1, 10.0
     model.follower.proven[:] = 1
     model.trees, without.trees = stumps(learn=leaves_learn), stumps(learn=leaves_learn)
     follower, without.follower = copy.deepcopy(model.follower), None

@@ -234,3 +234,17 @@ def test_a_target_that_hardly_varies_is_predicted(spread):
     before = model.predict_then_learn(X, y)
     np.testing.assert_allclose(before[100:], y[100:], rtol=1e-6)
     np.testing.assert_allclose(model.predict_next(X), 3.7, rtol=1e-4)
+
+
+@pytest.mark.parametrize("change", ["one corrupt target", "a jump"])
+def test_memory_leaves_no_harm_after_targets_as_never_before(change):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(6000, 3))
+    y = np.sin(X[:, 0]) + X[:, 1] + 0.1 * rng.normal(size=6000)
+    y[2500 : 2501 if change == "one corrupt target" else None] += 1e5
+    errors = []
+    for memory in ("auto", False):
+        model = OnlineKernelRegressor(n_components=50, speed="fast", memory=memory)
+        before = model.predict_then_learn(X, y)
+        errors.append(np.mean((before - y)[4500:] ** 2))
+    assert errors[0] < 1.5 * errors[1]

@@ -288,12 +288,59 @@ def test_experts_that_agree_are_their_mixture_and_move_no_weight(values, K, seed
     experts, agreed = Experts(3), np.repeat(np.resize(values, (len(values), 1, K)), 3, axis=1)
     for other in (np.empty((0, 3, K)), rng.normal(size=(9, 3, K))):
         experts.learn(other, rng.normal(size=(len(other), K)), np.ones(len(other)))
-        before = [part.copy() for part in experts.mixture]
+        before = [part.copy() for part in experts.mixture[:4]]
         predicted = experts.learn(agreed, rng.normal(size=agreed[:, 0].shape), np.ones(len(agreed)))
         np.testing.assert_array_equal(predicted, agreed[:, 0])
         np.testing.assert_array_equal(experts.predict(agreed), agreed[:, 0])
-        for part, known in zip(experts.mixture, before, strict=True):
+        for part, known in zip(experts.mixture[:4], before, strict=True):
             np.testing.assert_array_equal(part, known)
+
+
+def _naive_mixture(E, targets, weight):
+    """The formulas of the module's docstring; also how often regrets began again."""
+    n, N = E.shape[:2]
+    R, V, b, w, again = np.zeros(N), np.zeros(N), 0.0, np.full(N, 1.0 / N), 0
+    losses, count, out = np.zeros(N + 1), 0.0, np.zeros(targets.shape)
+    for t in range(n):
+        p = w @ E[t]
+        out[t] = p
+        if weight[t] == 0.0:
+            continue
+        own = weight[t] * ((np.vstack([E[t], p]) - targets[t]) ** 2).sum(axis=1)
+        losses, count = 63.0 / 64.0 * losses + own, 63.0 / 64.0 * count + 1.0
+        best = losses[:-1].min()
+        if count >= 32.0 and losses[-1] > 4.0 * best:
+            R = losses[-1] - losses[:-1]
+            R[losses[:-1] > 2.0 * best] = np.minimum(R[losses[:-1] > 2.0 * best], 0.0)
+            V, b, again = np.zeros(N), losses[-1] / count, again + 1
+            losses, count = np.zeros(N + 1), 0.0
+        r = 2.0 * weight[t] * ((p - targets[t]) * (p - E[t])).sum(axis=1)
+        R, V, b = R + r, V + r**2, max(b, np.abs(r).max())
+        w = np.maximum(R, 0.0) / (b**2 + V)
+        w = w / w.sum() if w.any() else np.full(N, 1.0 / N)
+    return out, again
+
+
+@pytest.mark.parametrize("K", [1, 3])
+@pytest.mark.parametrize("seed", range(3))
+def test_a_mixture_is_the_formula(K, seed):
+    rng = np.random.default_rng(seed)
+    targets, weight = rng.normal(size=(900, K)), rng.integers(0, 3, 900).astype(float)
+    E = targets[:, None] + rng.normal(size=(900, 3, K)) * np.array([0.1, 0.5, 1.0])[:, None]
+    # the first is far off for a while
+    E[300:330, 0] += 1000.0
+    expected, again = _naive_mixture(E, targets, weight)
+    np.testing.assert_allclose(Experts(3).learn(E, targets, weight), expected, rtol=1e-6, atol=1e-7)
+    assert again > 0
+
+
+def test_an_expert_that_was_far_off_for_some_rows_is_followed_again():
+    rng = np.random.default_rng(0)
+    y = rng.normal(size=(3000, 1))
+    E = y[:, None] + rng.normal(size=(3000, 2, 1)) * np.array([0.1, 1.0])[:, None]
+    E[1000:1100, 0] += 1000.0 * np.exp(-np.arange(100.0) / 10.0)[:, None]
+    errors = (Experts(2).learn(E, y, np.ones(len(y))) - y)[:, 0]
+    assert np.mean(errors[2000:] ** 2) < 1.1 * np.mean((E[2000:, 0] - y[2000:]) ** 2)
 
 
 def test_a_mixture_of_f_alone_is_f_to_the_bit():

@@ -10,6 +10,12 @@ the sum of squared errors exceeds that of the best expert by at most
 √(N (1 + log(1 + V/b²)) (b² + V)), V the largest Σ r_i² of any expert (Gaillard, Stoltz & van Erven
 2014: ML-Poly, with b = 1).
 
+R counts all rows alike. After rows of huge errors, as after one corrupt target or a jump of all
+targets, nothing that comes later would count beside them. So losses of about the last 64 rows are
+kept. Where the mixture has lost more than four times as much there as its best expert, its regrets
+become those of these rows. An expert that has lost more than twice as much as the best gets no
+share then.
+
 :class:`Gain` is a paired test of losses without and with memory, at fixed row numbers.
 """
 
@@ -24,19 +30,30 @@ from onkel.fields import Array, Fields, Like, State, Whole, require
 from onkel.numerics.jit import jit, jit_inline
 from onkel.state import Stateful
 
+# What a row's loss still counts after the next row, and for how many rows losses must count.
+_KEPT, _FEWEST = 1.0 - 1.0 / 64.0, 32.0
+# The regrets begin again where the mixture has lost so many times as much as its best expert. Those
+# that have lost more than so many times as much as the best get no share.
+_FAR_MORE, _MORE = 4.0, 2.0
+
 
 class Mixture(NamedTuple):
-    """What the weights come from: Σ r_i and Σ r_i² of each expert, its weight, and b."""
+    """What the weights come from: Σ r_i and Σ r_i² of each expert, its weight, and b.
+
+    ``recent`` (N + 2,): losses of the last rows, of each expert and of the mixture, and how many
+    rows count in them.
+    """
 
     regret: np.ndarray
     spread: np.ndarray
     weights: np.ndarray
     largest: np.ndarray
+    recent: np.ndarray
 
 
 def new_mixture(n: int) -> Mixture:
     """Equal weights for n experts."""
-    return Mixture(np.zeros(n), np.zeros(n), np.full(n, 1.0 / n), np.zeros(1))
+    return Mixture(np.zeros(n), np.zeros(n), np.full(n, 1.0 / n), np.zeros(1), np.zeros(n + 2))
 
 
 @jit_inline
@@ -64,8 +81,41 @@ def mix_with_past(rows, mixture, E, out):
 
 
 @jit_inline
+def _squared_error(p, target):
+    loss = 0.0
+    for k in range(len(p)):
+        loss += (p[k] - target[k]) ** 2
+    return loss
+
+
+@jit_inline
+def _learn_recent(mixture, E, p, target, weight):
+    """Count the losses of a row; the regrets begin again where they have led far astray."""
+    n, recent = E.shape[0], mixture.recent
+    for i in range(n + 2):
+        recent[i] *= _KEPT
+    for i in range(n):
+        recent[i] += weight * _squared_error(E[i], target)
+    recent[n] += weight * _squared_error(p, target)
+    recent[n + 1] += 1.0
+    best = recent[0]
+    for i in range(1, n):
+        best = min(best, recent[i])
+    if recent[n + 1] < _FEWEST or not recent[n] > _FAR_MORE * best:
+        return
+    for i in range(n):
+        regret = recent[n] - recent[i]
+        mixture.regret[i] = regret if recent[i] <= _MORE * best else min(regret, 0.0)
+        mixture.spread[i] = 0.0
+    mixture.largest[0] = recent[n] / recent[n + 1]
+    for i in range(n + 2):
+        recent[i] = 0.0
+
+
+@jit_inline
 def learn_mixture(mixture, E, p, target, weight):
     """Learn the errors of the experts E (N, K) and of their mixture p (K,)."""
+    _learn_recent(mixture, E, p, target, weight)
     for i in range(E.shape[0]):
         r = 0.0
         for k in range(E.shape[1]):
@@ -114,8 +164,9 @@ class Experts(Stateful):
     def rescale(self, by: int) -> None:
         """From now on predictions are 2^by times as large; weights stay."""
         mixture = self.mixture
-        for sums, power in ((mixture.regret, 2), (mixture.spread, 4), (mixture.largest, 2)):
-            sums[:] = np.ldexp(sums, power * by)
+        mixture.spread[:] = np.ldexp(mixture.spread, 4 * by)
+        for sums in (mixture.regret, mixture.largest, mixture.recent[:-1]):
+            sums[:] = np.ldexp(sums, 2 * by)
 
 
 # The test is made every 64 rows, and from row 1024 on every 1024. At each, older rows count less.

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from onkel.memory.experts import Mixture, learn_mixture, mix, mix_with_past
+from onkel.memory.experts import Mixture, learn_mixture, mix, mix_with_past, new_mixture
 from onkel.memory.regressions import absorb, begin, learn_row, move, times
 from onkel.numerics.jit import jit, jit_called, jit_inline
 
@@ -31,24 +31,31 @@ class Own(NamedTuple):
     spread: np.ndarray
     weights: np.ndarray
     largest: np.ndarray
+    recent: np.ndarray
 
 
 def new_own(n: int) -> Own:
     """Room for n groups."""
-    R, S, w = np.zeros((n, 2)), np.zeros((n, 2)), np.zeros((n, 2))
-    return Own(np.zeros((n, _N_OWN, _N_OWN)), np.zeros((n, _N_OWN)), R, S, w, np.zeros((n, 1)))
+    P, w = np.zeros((n, _N_OWN, _N_OWN)), np.zeros((n, _N_OWN))
+    return Own(P, w, *(np.zeros((n, len(part))) for part in new_mixture(2)))
 
 
 @jit_called
 def _mixture(own, slot):
-    return Mixture(own.regret[slot], own.spread[slot], own.weights[slot], own.largest[slot])
+    return Mixture(
+        own.regret[slot],
+        own.spread[slot],
+        own.weights[slot],
+        own.largest[slot],
+        own.recent[slot],
+    )
 
 
 @jit_called
 def _begin_own(own, slot):
     begin(own.P[slot], _OWN_RIDGE)
     own.w[slot], own.regret[slot], own.spread[slot] = 0.0, 0.0, 0.0
-    own.largest[slot] = 0.0
+    own.largest[slot], own.recent[slot] = 0.0, 0.0
     own.weights[slot, 0], own.weights[slot, 1] = 0.5, 0.5
 
 
