@@ -131,7 +131,7 @@ class RiverClassifier(OverEstimator, base.MiniBatchClassifier):
         if more:
             p = self.model.predict_proba_next(row, **more)[0]
         else:
-            p = self.model._next_probabilities(row, 0)[0]
+            _, (p,) = self.model._next_shares(row, 0)
         return dict(zip(self._labels, p.tolist(), strict=True))
 
     @locked
