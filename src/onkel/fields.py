@@ -55,6 +55,10 @@ class Field:
         """What is wrong with the value and what would be right; None if the value is good."""
         return None
 
+    def nothing(self) -> Any:
+        """What stands for a value that a file of before does not have."""
+        return None
+
     def saved(self, value: Any) -> Any:
         """What a state holds of an attribute; never shared with it."""
         return deepcopy(value)
@@ -104,6 +108,9 @@ class Array(Field):
         if not (self.low <= least and most <= self.high):
             return f"holds numbers from {least} to {most}; they must be {_range(self)}"
         return None
+
+    def nothing(self) -> np.ndarray:
+        return np.zeros(tuple(map(int, self.shape)), self.dtype)
 
     def saved(self, value: Any) -> Any:
         return np.array(self._cut(value), order="C" if self.in_use else "K")
@@ -251,9 +258,11 @@ class Like(Field):
     """An array, or a named tuple or dict of them, of the types and shapes that are held now.
 
     ``indices``: the range of the arrays of whole numbers, by name, where it is not 0 to 2⁶².
+    ``later``: arrays that files of before do not have; there they begin at 0.
     """
 
     indices: Mapping[str, tuple[int, int]] | None = None
+    later: tuple[str, ...] = ()
 
     def as_now(self, name: str, now: Any) -> Field:
         """The field of an attribute whose value is ``now``."""
@@ -263,7 +272,8 @@ class Like(Field):
             return Group(type(now), parts, optional=self.optional)
         low, high = (0, 2**62) if now.dtype.kind == "i" else (-math.inf, math.inf)
         low, high = (self.indices or {}).get(name, (low, high))
-        return Array(now.dtype, now.shape, low, high, optional=self.optional)
+        optional = self.optional or name in self.later
+        return Array(now.dtype, now.shape, low, high, optional=optional)
 
 
 @dataclass(frozen=True)
@@ -282,7 +292,10 @@ class Group(Field):
         return sum(field.nbytes(held[name]) for name, field in self.parts.items())
 
     def loaded(self, value: Any) -> Any:
-        return self.of(**{name: field.loaded(value[name]) for name, field in self.parts.items()})
+        held = {}
+        for name, field in self.parts.items():
+            held[name] = field.loaded(value[name] if name in value else field.nothing())
+        return self.of(**held)
 
 
 def check(state: Any, fields: Mapping[str, Field], **sizes: int) -> Sizes:

@@ -51,6 +51,10 @@ class Mixture(NamedTuple):
     recent: np.ndarray
 
 
+#: what files of before do not have
+LATER = ("recent",)
+
+
 def new_mixture(n: int) -> Mixture:
     """Equal weights for n experts."""
     return Mixture(np.zeros(n), np.zeros(n), np.full(n, 1.0 / n), np.zeros(1), np.zeros(n + 2))
@@ -145,7 +149,7 @@ def _learn_rows(mixture, E, targets, weight, out):
 class Experts(Stateful):
     """A mixture of n experts, each of which predicts K numbers."""
 
-    STATE: ClassVar[Fields] = {"mixture": Like()}
+    STATE: ClassVar[Fields] = {"mixture": Like(later=LATER)}
 
     def __init__(self, n: int) -> None:
         self.mixture: Mixture = new_mixture(n)

@@ -17,7 +17,7 @@ from typing import Any, ClassVar, NamedTuple, TypeVar
 import numpy as np
 
 from onkel.fields import Array, Field, Fields, Like, Listed, Sizes, State, Whole, inside, require
-from onkel.memory.experts import Mixture, new_mixture
+from onkel.memory.experts import LATER, Mixture, new_mixture
 from onkel.memory.regressions import begin
 from onkel.numerics.arrays import end_of_counted
 from onkel.state import Part, Stateful
@@ -245,7 +245,7 @@ class Memory(Stateful):
         put_back(self.past, self._own, known)
 
     def state_fields(self) -> Fields:
-        shared = dict.fromkeys(("P", "W", "mixture"), Like())
+        shared = dict.fromkeys(("P", "W", "mixture"), Like(later=LATER))
         return {"groups": Part(), **shared, "known": Like(self._indices())}
 
     def _indices(self) -> dict[str, tuple[int, int]]:

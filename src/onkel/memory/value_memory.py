@@ -21,6 +21,7 @@ import numpy as np
 
 from onkel.fields import Array, Fields, Like, Sizes, State, Whole, require
 from onkel.memory import value_loops as loops
+from onkel.memory.experts import LATER
 from onkel.memory.past import (
     GROUP_WINDOW,
     N_PERIODS,
@@ -227,7 +228,7 @@ class ValueMemory(Memory):
             "_n_rows": Whole(),
             "unit": Array(shape=(2,)),
             "kept": Array(shape=("rows", _KEPT)),
-            "own_known": Like(),
+            "own_known": Like(later=LATER),
             **super().state_fields(),
         }
 
