@@ -37,25 +37,24 @@ from typing import ClassVar, Self
 import numpy as np
 
 from onkel.annotations import Matrix
-from onkel.default.column_choice import LearnedRows
-from onkel.default.linear_part import MOST
-from onkel.default.losses import MORE, SQUARED, TWO, loss_for, slopes_of_row
-from onkel.default.shares import (
+from onkel.default.cells import (
     N_SUMS,
     PERIOD,
     ROWS,
     add_to_sums,
     fade,
     joined_sums,
+    residuals_with_class,
     share,
     share_left,
     steps_since,
 )
+from onkel.default.column_choice import LearnedRows
+from onkel.default.linear_part import MOST
+from onkel.default.losses import MORE, SQUARED, TWO, loss_for, slopes_of_row
 from onkel.fields import Array, Fields, Sizes, State, Whole, require
-from onkel.maps.landmarks.tails import TailCurves
-from onkel.maps.landmarks.units import OF_UNITS, Units
+from onkel.maps.landmarks.fitted import OF_UNITS, TailCurves, Units
 from onkel.merging import joined, require_same
-from onkel.model.labels import residuals_with_class
 from onkel.numerics.arrays import as_dense
 from onkel.numerics.in_steps import finished
 from onkel.numerics.jit import jit, jit_called
@@ -138,7 +137,8 @@ class LinearFollower(Stateful):
     def learn(self, X: np.ndarray, Y: np.ndarray, P: np.ndarray, weight: np.ndarray) -> np.ndarray:
         """Learn targets Y (n, K) of rows X; returns what is added to P before each was learned."""
         out = np.zeros(P.shape)
-        steps = self.W, self.rows, self.loss, *self._of_loss, self._forgotten
+        step = _OF_NUMBERS if self.loss == SQUARED else _OF_CLASSES
+        steps = self.W, self.rows, self.loss, *step, self._forgotten
         shares = self._kept, self.sums, self.fewer, self.proven
         self.rows = follow(self._features(X), Y, P, weight, *steps, *shares, out)
         return out
@@ -151,15 +151,12 @@ class LinearFollower(Stateful):
     @property
     def shares(self) -> list[float]:
         """a of the other model, and of W."""
-        of_both = zip(self.sums, self._of_loss[-1], self.fewer, self.proven, strict=True)
+        *_, doubts = _OF_NUMBERS if self.loss == SQUARED else _OF_CLASSES
+        of_both = zip(self.sums, doubts, self.fewer, self.proven, strict=True)
         return [
             smaller_share(sums, doubt) if counts(self.loss, *of) else 0.0
             for sums, doubt, *of in of_both
         ]
-
-    @property
-    def _of_loss(self) -> tuple[float, np.ndarray, np.ndarray]:
-        return _OF_NUMBERS if self.loss == SQUARED else _OF_CLASSES
 
     def begin_share(self) -> None:
         """Both have to prove right anew, beside other predictions."""
