@@ -31,7 +31,7 @@ from scipy.optimize import minimize
 from benchmarks.streams import file_rows
 from onkel import make
 from onkel.algorithms import DEFAULT
-from onkel.maps.landmarks.units import Units
+from onkel.maps.landmarks.fitted import Units
 from onkel.numerics.in_steps import finished
 
 DATA = "pumadyn32nm", "parkinsons", "cpusmall", "cadata", "casp", "abalone", "mg"

@@ -21,7 +21,7 @@ from onkel.datasets import info
 from onkel.default import corrected_by_cells
 from onkel.default.early_trees import GROWTHS
 from onkel.evaluation.result import PrequentialResult
-from onkel.maps.landmarks.tails import TailCurves
+from onkel.maps.landmarks.fitted import TailCurves
 from onkel.numerics.in_steps import finished
 
 DATA = (

@@ -10,10 +10,9 @@ import pytest
 
 from onkel import OnlineKernelClassifier, OnlineKernelRegressor
 from onkel.default.bins import PairBins
-from onkel.default.cells import PairCells
+from onkel.default.cells import ROWS, PairCells
 from onkel.default.cells_anew import CellsAnew
 from onkel.default.corrected_by_cells import CorrectedModel
-from onkel.default.shares import ROWS
 from onkel.learners import KernelRLSRegressor
 from onkel.rules.second_order import ExactScalars
 

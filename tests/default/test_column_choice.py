@@ -7,8 +7,8 @@ import copy
 import numpy as np
 import pytest
 
+from onkel.default.cells import residuals_with_class
 from onkel.default.column_choice import Residuals
-from onkel.model.labels import residuals_with_class
 
 
 @pytest.mark.parametrize("seed", range(20))

@@ -13,13 +13,12 @@ from typer.testing import CliRunner
 import onkel
 from onkel import OnlineKernelClassifier, OnlineKernelRegressor, StreamModel
 from onkel.cli import app
-from onkel.default.shares import ROWS, WHOLE, share
+from onkel.default.cells import ROWS, WHOLE, share
 from onkel.learners import FOGDRegressor
 from onkel.maps.landmarks import last_fit, search
 from onkel.maps.landmarks.drawn_rows import split
 from onkel.maps.landmarks.evidence import Landmarks
-from onkel.maps.landmarks.tails import TailCurves
-from onkel.maps.landmarks.units import Units
+from onkel.maps.landmarks.fitted import TailCurves, Units
 from onkel.numerics.in_steps import finished
 
 

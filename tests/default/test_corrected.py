@@ -11,14 +11,13 @@ import pytest
 
 from onkel.default import with_search
 from onkel.default.bins import PairBins
-from onkel.default.cells import PairCells, learn_in_stages
+from onkel.default.cells import AGREED, DOUBT, SIZE, PairCells, learn_in_stages
 from onkel.default.column_choice import ColumnChoice, LearnedRows
 from onkel.default.corrected_by_cells import CorrectedModel
 from onkel.default.held_out import HeldOut
 from onkel.default.learning_leaves import LearningLeaves
 from onkel.default.linear_follower import LinearFollower
 from onkel.default.linear_part import LinearPart
-from onkel.default.shares import AGREED, DOUBT, SIZE
 from onkel.default.tree_part import TreePart
 from onkel.default.with_search import ModelWithSearch
 from onkel.errors import MergeError, ModelFileError

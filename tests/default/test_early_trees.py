@@ -13,10 +13,10 @@ from onkel import OnlineKernelClassifier, OnlineKernelRegressor
 from onkel.default import corrected_by_cells
 from onkel.default import early_trees as of_early_trees
 from onkel.default.boosting import Binned, Task, boosted
+from onkel.default.cells import LEFT, ROWS, WHOLE, learn_share, share
 from onkel.default.early_trees import GROWTHS, FirstRows, Growth, early_trees, n_early_trees
 from onkel.default.learning_leaves import LearningLeaves
 from onkel.default.losses import MORE, SQUARED, TWO
-from onkel.default.shares import LEFT, ROWS, WHOLE, learn_share, share
 from onkel.default.tree_part import TreePart
 from onkel.errors import MergeError
 

@@ -9,12 +9,12 @@ import pytest
 from scipy.special import expit, softmax
 
 from onkel import OnlineKernelClassifier, OnlineKernelRegressor, from_bytes, to_bytes
+from onkel.default.cells import LEFT, N_SUMS, PERIOD, ROWS, WHOLE
 from onkel.default.corrected_by_cells import CorrectedModel
 from onkel.default.linear_follower import LinearFollower
 from onkel.default.losses import MORE, SQUARED, TWO
-from onkel.default.shares import LEFT, N_SUMS, PERIOD, ROWS, WHOLE
 from onkel.errors import MergeError, ModelFileError
-from onkel.maps.landmarks.units import Units
+from onkel.maps.landmarks.fitted import Units
 
 pytestmark = pytest.mark.compiled
 

@@ -9,10 +9,10 @@ import pytest
 
 from onkel import OnlineKernelClassifier, OnlineKernelRegressor, from_bytes, load, to_bytes
 from onkel.default import linear_part
+from onkel.default.cells import ROWS
 from onkel.default.linear_part import LinearPart
-from onkel.default.shares import ROWS
 from onkel.errors import MergeError, ModelFileError
-from onkel.maps.landmarks.units import Units
+from onkel.maps.landmarks.fitted import Units
 from onkel.numerics.arrays import targets_of
 
 pytestmark = pytest.mark.compiled

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from onkel import OnlineKernelRegressor, from_bytes, to_bytes
+from onkel.default.cells import AGREED, DOUBT, LEFT, ROWS, SIZE, WHOLE
 from onkel.default.column_choice import LearnedRows
 from onkel.default.linear_part import LinearPart
-from onkel.default.shares import AGREED, DOUBT, LEFT, ROWS, SIZE, WHOLE
-from onkel.maps.landmarks.units import Units
+from onkel.maps.landmarks.fitted import Units
 
 pytestmark = pytest.mark.compiled
 

@@ -11,9 +11,17 @@ from scipy.sparse import csr_array
 from onkel import OnlineKernelClassifier, OnlineKernelRegressor
 from onkel.default import corrected_by_cells
 from onkel.default.bins import PairBins
-from onkel.default.cells import PairCells, find_bins, learn_in_stages
-from onkel.default.shares import DOUBT, LEFT, ROWS, SIZE, WHOLE
-from onkel.model.labels import residuals_with_class
+from onkel.default.cells import (
+    DOUBT,
+    LEFT,
+    ROWS,
+    SIZE,
+    WHOLE,
+    PairCells,
+    find_bins,
+    learn_in_stages,
+    residuals_with_class,
+)
 
 pytestmark = pytest.mark.compiled
 

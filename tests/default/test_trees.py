@@ -11,11 +11,11 @@ from scipy.special import expit, softmax
 from onkel import OnlineKernelClassifier, OnlineKernelRegressor, load
 from onkel.default import boosting
 from onkel.default.boosting import Binned, Task, boosted, edges_of, judged, loss_of
+from onkel.default.cells import AGREED, DOUBT, LEFT, ROWS, SIZE, share
 from onkel.default.held_out import HeldOut
 from onkel.default.last_trees import beside_of, last_trees
 from onkel.default.learning_leaves import LearningLeaves
 from onkel.default.losses import MORE, SQUARED, TWO
-from onkel.default.shares import AGREED, DOUBT, LEFT, ROWS, SIZE, share
 from onkel.default.tree_loops import slopes
 from onkel.default.tree_part import TreePart, add_values, share_of_classes
 from onkel.errors import MergeError

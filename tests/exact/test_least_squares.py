@@ -11,7 +11,7 @@ from threadpoolctl import threadpool_info, threadpool_limits
 
 from onkel.exact import least_squares
 from onkel.exact.least_squares import RecursiveLeastSquares
-from onkel.exact.rows_since import RowsSince
+from onkel.exact.matrices import RowsSince
 from onkel.explicit.model import ExplicitModel
 from onkel.losses import Loss
 from onkel.maps import FourierFeatures, IdentityFeatures, NystroemFeatures

@@ -8,7 +8,7 @@ import pytest
 
 from onkel import OnlineKernelClassifier, OnlineKernelRegressor
 from onkel.default.bins import PairBins
-from onkel.default.shares import AGREED, SIZE
+from onkel.default.cells import AGREED, SIZE
 from onkel.export import models
 from onkel.export.graph import Graph
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from tests.intervals.oracles import naive_alarm
 
 from onkel import Alarm, DataError, ModelFileError
-from onkel.intervals import watching
+from onkel.intervals import alarm as module
 
 
 def scores(kind, n, rng):
@@ -90,7 +90,7 @@ def test_bets_are_fair(edges, shares, seed):
     rng, E = np.random.default_rng(seed), len(edges)
     edges, ties = np.array(edges), rng.random(E)
     begun = np.empty(E + 1, np.int64)
-    watching._begin(edges, ties, begun, np.zeros((2, 4)))
+    module._begin(edges, ties, begun, np.zeros((2, 4)))
     assert begun.sum() == E + 1
     rows = np.array(shares[: E + 1]) * (begun > 0)
     shares = begun + rows
@@ -106,13 +106,13 @@ def test_bets_are_fair(edges, shares, seed):
             score = edges[k] if equal else 0.5 * (edges[k - 1] + edges[k])
             tie = 0.5 * (ties[k - 1] + ties[k]) if equal else 0.5
         grown = shares.copy()
-        above, own = watching._place(score, tie, edges, ties, grown, total)
+        above, own = module._place(score, tie, edges, ties, grown, total)
         assert (grown - shares).tolist() == [int(j == k) for j in range(E + 1)]
         assert own == shares[k]
         for row, (a, b) in enumerate([(above, above + own), (total - above - own, total - above)]):
             # a capital that is large beside what a new bettor adds
             capital = np.full(4, 1e9)
-            watching._bet(capital, a / total, b / total)
+            module._bet(capital, a / total, b / total)
             means[row] += shares[k] / total * capital / 1e9
     np.testing.assert_allclose(means, 1.0, atol=1e-8)
 

@@ -15,8 +15,7 @@ from onkel import make
 from onkel.default.calibration import Calibration
 from onkel.default.cells import PairCells
 from onkel.default.loss_window import LossWindow
-from onkel.exact.rows_since import RowsSince
-from onkel.exact.sums import Sums
+from onkel.exact.matrices import RowsSince, Sums
 from onkel.memory import Experts, LastClass
 from onkel.model.contract import Model
 from onkel.numerics.signals import SignalsWait, signals_wait

@@ -21,8 +21,7 @@ from onkel import (
     make,
 )
 from onkel.default.bins import PairBins
-from onkel.default.cells import PairCells, _sums_of_mean
-from onkel.default.shares import AGREED, SIZE, joined_sums, share
+from onkel.default.cells import AGREED, SIZE, PairCells, _sums_of_mean, joined_sums, share
 from onkel.errors import MergeError, ModelFileError
 
 

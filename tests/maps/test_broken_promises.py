@@ -7,10 +7,9 @@ import pytest
 
 from onkel.maps.landmarks import search as search_module
 from onkel.maps.landmarks.evidence import Landmarks
+from onkel.maps.landmarks.fitted import TailCurves, Units
 from onkel.maps.landmarks.search import improve
 from onkel.maps.landmarks.small_search import Promises
-from onkel.maps.landmarks.tails import TailCurves
-from onkel.maps.landmarks.units import Units
 from onkel.numerics.in_steps import finished
 
 

@@ -11,8 +11,8 @@ from onkel import OnlineKernelRegressor
 from onkel.default.bins import PairBins
 from onkel.maps.landmarks import first_widths as first_widths_module
 from onkel.maps.landmarks.first_widths import first_widths, objective, of_columns, prior_mean
+from onkel.maps.landmarks.fitted import Units
 from onkel.maps.landmarks.indicators import groups_of, in_groups
-from onkel.maps.landmarks.units import Units
 from onkel.numerics.in_steps import finished
 
 

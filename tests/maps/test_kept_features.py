@@ -9,8 +9,7 @@ from onkel import OnlineKernelRegressor
 from onkel.explicit import ahead
 from onkel.maps import LearnedLandmarks
 from onkel.maps.landmarks import learned
-from onkel.maps.landmarks.tails import TailCurves
-from onkel.maps.landmarks.units import Units
+from onkel.maps.landmarks.fitted import TailCurves, Units
 
 
 def rows(n):

@@ -9,6 +9,7 @@ from onkel import OnlineKernelClassifier, OnlineKernelRegressor
 from onkel.maps import LearnedLandmarks
 from onkel.maps.landmarks import small_search
 from onkel.maps.landmarks.evidence import Landmarks
+from onkel.maps.landmarks.fitted import TailCurves, Units
 from onkel.maps.landmarks.labels_before import (
     STEPS,
     Left,
@@ -22,8 +23,6 @@ from onkel.maps.landmarks.schedule import CHOICE_ROWS
 from onkel.maps.landmarks.search import improve
 from onkel.maps.landmarks.searched import Rows
 from onkel.maps.landmarks.small_search import Promises
-from onkel.maps.landmarks.tails import TailCurves
-from onkel.maps.landmarks.units import Units
 from onkel.numerics.in_steps import finished
 
 

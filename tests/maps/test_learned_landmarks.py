@@ -17,13 +17,12 @@ from onkel.maps.landmarks import small_search
 from onkel.maps.landmarks.climb import better, climb, judged
 from onkel.maps.landmarks.drawn_rows import drawn, rows_to_learn, split, steps_of_drawing
 from onkel.maps.landmarks.first_widths import first_widths, objective, predicted_by, prior_mean
+from onkel.maps.landmarks.fitted import TailCurves, Units
 from onkel.maps.landmarks.gradient import gradient
 from onkel.maps.landmarks.rational import kernel_columns
 from onkel.maps.landmarks.search import improve, steps_of_search, work_of_search
 from onkel.maps.landmarks.searched import Rows, SearchedRows
 from onkel.maps.landmarks.small_search import Promises
-from onkel.maps.landmarks.tails import TailCurves
-from onkel.maps.landmarks.units import Units
 from onkel.numerics.in_steps import finished
 from onkel.numerics.linalg import inverse_in_place
 

@@ -4,10 +4,8 @@ import numpy as np
 import pytest
 
 from onkel import OnlineKernelRegressor, from_bytes
-from onkel.maps.landmarks import tails
-from onkel.maps.landmarks import units as units_module
-from onkel.maps.landmarks.tails import TailCurves
-from onkel.maps.landmarks.units import Units
+from onkel.maps.landmarks import fitted as units_module
+from onkel.maps.landmarks.fitted import TailCurves, Units
 from onkel.numerics.in_steps import finished
 
 
@@ -104,7 +102,7 @@ def test_other_values_stand_for_no_gap():
         np.where(gap, -999.0, np.arange(n) % 50 == 0),
         np.where(np.arange(n) % 50 == 0, X[:, 0] % 7.0, -999.0),
     ):
-        assert not list(tails._with_stand_ins(column[:, None]))
+        assert not list(units_module._with_stand_ins(column[:, None]))
 
 
 def test_columns_with_values_that_stand_for_gaps_are_learned():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from onkel.maps.spectral import sincos_block
+from onkel.maps.fourier import sincos_block
 from onkel.numerics.jit import axpy, dot, first_least, jit
 from onkel.numerics.pairwise import exp2, gaussian_block
 from onkel.numerics.threads import scratch

@@ -20,34 +20,24 @@ Kulesza & Dredze 2009 (AROW). The share is ours.
 
 from __future__ import annotations
 
+import math
 from typing import ClassVar
 
 import numpy as np
 
 from onkel.annotations import Matrix
 from onkel.default.bins import PairBins
-from onkel.default.shares import (
-    AGREED,
-    LEFT,
-    N_SUMS,
-    PERIOD,
-    ROWS,
-    SIZE,
-    WHOLE,
-    add_to_sums,
-    fade,
-    joined_sums,
-    share,
-    share_left,
-    steps_since,
-)
 from onkel.fields import Array, Fields, Sizes, require
 from onkel.merging import joined
-from onkel.model.labels import residuals_with_class
-from onkel.numerics.arrays import as_dense
+from onkel.numerics.arrays import as_dense, inserted
 from onkel.numerics.jit import jit, jit_called
 from onkel.state import Part, Stateful
 
+#: places in the sums: Σ⟨r, s⟩ and its standard error, Σ‖s‖², Σ‖r‖², Σ‖r - a s‖², rows
+AGREED, DOUBT, SIZE, WHOLE, LEFT, ROWS = range(6)
+N_SUMS = 6
+#: rows between two steps of forgetting
+PERIOD = 256
 # Precisions gained are 0 up to this share of all precision.
 _ROUNDING = 1e-9
 
@@ -160,6 +150,26 @@ def learn_in_stages(
     return out
 
 
+def share_left(sums: np.ndarray) -> float:
+    """Squared residuals after a correction, as a share of those before."""
+    whole = sums[WHOLE]
+    return float(sums[LEFT] / whole) if whole > 0.0 else 1.0
+
+
+def steps_since(sums: np.ndarray, origin: np.ndarray) -> int:
+    """Steps of forgetting of the sums of a correction since they were those of ``origin``."""
+    return int(sums[ROWS] // PERIOD - origin[ROWS] // PERIOD)
+
+
+def joined_sums(mine: np.ndarray, other: np.ndarray, origin: np.ndarray, kept: float) -> np.ndarray:
+    """The sums of one correction over the rows of two models."""
+    sums: np.ndarray = joined((mine, other, origin), kept)
+    doubts = (part[DOUBT] ** 2 for part in (mine, other, origin))
+    sums[DOUBT] = max(joined(doubts, kept**2), 0.0) ** 0.5
+    sums[ROWS] = joined(part[ROWS] for part in (mine, other, origin))
+    return sums
+
+
 def _sums_of_mean(
     mine: np.ndarray, other: np.ndarray, origin: np.ndarray, faded: float, kept: float
 ) -> np.ndarray:
@@ -176,6 +186,15 @@ def _sums_of_mean(
         noise = max(part[SIZE] - part[AGREED], 0.0)
         sums[SIZE] -= (1.0 - own / max(sum(rows), 1.0)) * noise
     return sums
+
+
+def residuals_with_class(R: np.ndarray, position: int) -> np.ndarray:
+    """Residuals (n, K), or a linear function of them, with a class never seen at ``position``.
+
+    Residuals of targets ±1 are twice those of the second class's indicator.
+    """
+    both = np.concatenate([-0.5 * R, 0.5 * R], axis=1) if R.shape[1] == 1 else R
+    return inserted(both, position)
 
 
 # ---- the loops ---------------------------------------------------------------------------------
@@ -206,6 +225,14 @@ def _sum(W, at, s):
     for c in at:
         for k in range(W.shape[1]):
             s[k] += W[c, k]
+
+
+@jit_called
+def share(sums, doubt=1.0):
+    """a: the least squares share of s in r, less ``doubt`` standard errors; in [0, 1]."""
+    if sums[SIZE] <= 0.0:
+        return 0.0
+    return min(max((sums[AGREED] - doubt * sums[DOUBT]) / sums[SIZE], 0.0), 1.0)
 
 
 @jit
@@ -248,6 +275,50 @@ def learn_cells(X, columns, edges, pairs, W, V, first, forgetting, R, weight, su
 
 
 @jit_called
+def add_to_sums(r, s, a, weight, sums, expected=0.0):
+    """Add a row. Its ⟨r, s⟩ is uncertain by how far it is from ``expected`` ‖s‖².
+
+    With 0 all of it is: that is the standard error where s says nothing. Where s is right about
+    most of r, that would be far too much, and a share known from the rows before says what to
+    expect.
+    """
+    agreed, size, whole, left = 0.0, 0.0, 0.0, 0.0
+    for k in range(len(s)):
+        agreed += r[k] * s[k]
+        size += s[k] * s[k]
+        whole += r[k] * r[k]
+        left += (r[k] - a * s[k]) ** 2
+    sums[AGREED] += weight * agreed
+    # a sum of fourth powers would overflow long before sums of squares do
+    sums[DOUBT] = math.hypot(sums[DOUBT], weight * (agreed - expected * size))
+    sums[SIZE] += weight * size
+    sums[WHOLE] += weight * whole
+    sums[LEFT] += weight * left
+    sums[ROWS] += 1.0
+
+
+@jit
+def learn_share(R, S, weight, kept, sums, doubt, out):
+    """out (n, K) ← a s of corrections S (n, K), before the residuals R of each row are known.
+
+    a is the smallest of the shares of several memories, less ``doubt`` standard errors. ``sums``
+    (M, N_SUMS) are those of each, and ``kept`` (M,): what is left of them after each PERIOD of
+    rows.
+    """
+    for t in range(len(S)):
+        a = 1.0
+        for m in range(len(sums)):
+            a = min(a, share(sums[m], doubt))
+        for k in range(S.shape[1]):
+            out[t, k] = a * S[t, k]
+        if weight[t] > 0.0:
+            for m in range(len(sums)):
+                add_to_sums(R[t], S[t], a, weight[t], sums[m])
+                if kept[m] < 1.0 and sums[m, ROWS] % PERIOD == 0.0:
+                    fade(sums[m], kept[m])
+
+
+@jit_called
 def _forget(W, V, first, kept, sums):
     """Scale the precision 1/V - 1/V₀ that cells have gained by ``kept``; w shrinks towards 0."""
     for c in range(len(V)):
@@ -256,3 +327,10 @@ def _forget(W, V, first, kept, sums):
         for k in range(W.shape[1]):
             W[c, k] *= kept / left
     fade(sums, kept)
+
+
+@jit_called
+def fade(sums, kept):
+    # numba takes seconds to compile the same for a slice
+    for k in range(ROWS):
+        sums[k] *= kept

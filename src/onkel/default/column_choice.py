@@ -10,8 +10,8 @@ from typing import ClassVar, NamedTuple, Self
 import numpy as np
 
 from onkel.annotations import DTypeLike
+from onkel.default.cells import residuals_with_class
 from onkel.fields import Array, Fields, Sizes, State, require
-from onkel.model.labels import residuals_with_class
 from onkel.model.warmup import Warmup
 from onkel.numerics.arrays import inserted, next_power_of_two, targets_of
 from onkel.state import Part, Stateful

@@ -46,8 +46,8 @@ from onkel.explicit.model import ExplicitModel
 from onkel.fields import Fields, require
 from onkel.losses import Loss
 from onkel.maps.base import FeatureMap
+from onkel.maps.landmarks.fitted import Units
 from onkel.maps.landmarks.learned import LearnedLandmarks
-from onkel.maps.landmarks.units import Units
 from onkel.merging import require_same
 from onkel.numerics.arrays import as_dense, end_of_counted, targets_of
 from onkel.numerics.threads import one_blas_thread

@@ -19,8 +19,8 @@ from typing import ClassVar
 
 import numpy as np
 
+from onkel.default.cells import N_SUMS, PERIOD
 from onkel.default.losses import slopes_of_row
-from onkel.default.shares import N_SUMS, PERIOD
 from onkel.default.tree_loops import TOGETHER, find_leaves
 from onkel.fields import Array, Fields, Number, Whole
 from onkel.numerics.arrays import inserted

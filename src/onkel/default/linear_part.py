@@ -16,7 +16,7 @@ v_j = o_j² (automatic relevance determination) loses many columns that matter a
 formula lies half-way, and serves both.
 
 A prediction p becomes p + a (ℓ - p), where a in [0, 1] is the least-squares share so far, less its
-standard error, as in :mod:`onkel.default.shares`. Its sums are halved whenever w is solved anew.
+standard error, as in :mod:`onkel.default.cells`. Its sums are halved whenever w is solved anew.
 
 Of few columns ℓ is learned where it wins: where ridge regression on the first half of the first
 rows predicts the other half better than f did. f is 0 far from all landmarks, and its columns with
@@ -37,13 +37,19 @@ import numpy as np
 from scipy.linalg.lapack import spotrs
 
 from onkel.annotations import Matrix
+from onkel.default.cells import (
+    LEFT,
+    N_SUMS,
+    ROWS,
+    learn_share,
+    residuals_with_class,
+    share,
+    share_left,
+)
 from onkel.default.column_choice import LearnedRows
-from onkel.default.shares import LEFT, N_SUMS, ROWS, learn_share, share, share_left
 from onkel.fields import Array, Fields, Flag, Number, Sizes, State, Whole, require
-from onkel.maps.landmarks.tails import TailCurves
-from onkel.maps.landmarks.units import OF_UNITS, Units
+from onkel.maps.landmarks.fitted import OF_UNITS, TailCurves, Units
 from onkel.merging import joined, require_same
-from onkel.model.labels import residuals_with_class
 from onkel.numerics.arrays import as_dense
 from onkel.numerics.in_steps import finished
 from onkel.numerics.linalg import add_gram, cholesky_upper

@@ -25,10 +25,7 @@ from scipy.special import expit, softmax
 
 from onkel.annotations import Matrix
 from onkel.default.boosting import DEPTH, Trees
-from onkel.default.held_out import HeldOut
-from onkel.default.learning_leaves import LearningLeaves
-from onkel.default.losses import MORE, SQUARED, TWO, loss_for
-from onkel.default.shares import (
+from onkel.default.cells import (
     AGREED,
     LEFT,
     N_SUMS,
@@ -38,15 +35,18 @@ from onkel.default.shares import (
     WHOLE,
     joined_sums,
     learn_share,
+    residuals_with_class,
     share,
     share_left,
     steps_since,
 )
+from onkel.default.held_out import HeldOut
+from onkel.default.learning_leaves import LearningLeaves
+from onkel.default.losses import MORE, SQUARED, TWO, loss_for
 from onkel.default.tree_loops import TOGETHER, add_leaves, find_leaves
 from onkel.errors import MergeError
 from onkel.fields import Array, Fields, Number, Sizes, State, Whole, require
 from onkel.merging import require_same
-from onkel.model.labels import residuals_with_class
 from onkel.numerics.arrays import as_dense
 from onkel.numerics.jit import jit
 from onkel.state import Part, Stateful

@@ -34,9 +34,17 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from scipy.linalg.blas import dsyrk
 
+from onkel.exact.matrices import (
+    FEW_ROWS,
+    NOTHING,
+    Known,
+    RowsSince,
+    Sums,
+    matrix,
+    require_equal,
+    wider,
+)
 from onkel.exact.on_device import FactorOnDevice
-from onkel.exact.rows_since import RowsSince, require_equal
-from onkel.exact.sums import FEW_ROWS, NOTHING, Known, Sums, matrix, wider
 from onkel.fields import Fields, Sizes, State, require
 from onkel.numerics.arrays import end_of_counted, inserted
 from onkel.numerics.devices import Device

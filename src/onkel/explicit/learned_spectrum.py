@@ -22,7 +22,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from onkel.annotations import Matrix
-from onkel.exact.sums import Known
+from onkel.exact.matrices import Known
 from onkel.explicit.training_loop import TrainingLoop
 from onkel.explicit.weights import Weights, regression
 from onkel.fields import Fields, Like, Sizes, State, Whole, require

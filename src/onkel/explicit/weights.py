@@ -10,8 +10,8 @@ from scipy.linalg.lapack import dposv
 from onkel.annotations import DTypeLike
 from onkel.errors import MergeError
 from onkel.exact.least_squares import RecursiveLeastSquares
+from onkel.exact.matrices import Known
 from onkel.exact.newton import RecursiveNewton
-from onkel.exact.sums import Known
 from onkel.explicit import loop
 from onkel.fields import Fields, Like, Number, Sizes, State, require
 from onkel.merging import joined, require_same

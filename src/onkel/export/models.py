@@ -10,13 +10,12 @@ import numpy as np
 from scipy.linalg import solve_triangular
 
 from onkel.default.bins import PairBins
-from onkel.default.cells import PairCells
+from onkel.default.cells import PairCells, share
 from onkel.default.challenger import RestartingModel
 from onkel.default.corrected_by_cells import CorrectedModel, SecondModel
 from onkel.default.linear_follower import LinearFollower
 from onkel.default.linear_part import LinearPart
 from onkel.default.losses import SQUARED, TWO
-from onkel.default.shares import share
 from onkel.default.tree_part import TreePart
 from onkel.default.with_search import ModelWithSearch
 from onkel.default.without_search import ModelWithoutSearch

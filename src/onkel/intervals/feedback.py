@@ -8,11 +8,10 @@ import numpy as np
 
 from onkel.annotations import ArrayLike
 from onkel.fields import Fields
-from onkel.intervals.alarm import Alarm
+from onkel.intervals.alarm import Alarm, watch_score, with_splitmix
 from onkel.intervals.intervals import LARGEST, Intervals
 from onkel.intervals.sets import STEP, ClassSets, follow_share, steady_step
 from onkel.intervals.tracking import THEN_Q, follow_late, follow_row
-from onkel.intervals.watching import watch_score, with_splitmix
 from onkel.numerics.jit import jit_in_order
 from onkel.state import Part, Stateful
 

@@ -17,7 +17,7 @@ from onkel.kernels import Kernel, make_kernel
 from onkel.maps.alignment import aligned_weights, drawn, largest
 from onkel.maps.base import Change
 from onkel.maps.candidates import Candidates, FeatureFunction, LabelSums
-from onkel.maps.spectral import SpectralFeatures
+from onkel.maps.fourier import SpectralFeatures
 from onkel.numerics.arrays import as_dense, next_power_of_two
 from onkel.parameters import non_negative, one_of, whole
 from onkel.state import Part

@@ -10,7 +10,7 @@ import numpy as np
 
 from onkel.annotations import DTypeLike, Matrix, Out
 from onkel.fields import Array, Fields, Number, State, Whole, require
-from onkel.maps.spectral import row_turns, turns_of
+from onkel.maps.fourier import row_turns, turns_of
 from onkel.numerics.arrays import as_dense
 from onkel.numerics.jit import cos_block, jit
 from onkel.numerics.threads import scratch

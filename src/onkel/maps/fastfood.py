@@ -15,7 +15,7 @@ import numpy as np
 from onkel.annotations import DTypeLike, Matrix, Out, Seed
 from onkel.fields import Array, Fields, Number, Sizes, State, Whole, require
 from onkel.kernels import Kernel, make_kernel
-from onkel.maps.spectral import SpectralFeatures, sincos_block
+from onkel.maps.fourier import SpectralFeatures, sincos_block
 from onkel.numerics.arrays import as_dense, next_power_of_two
 from onkel.numerics.jit import jit, jit_inline
 from onkel.numerics.threads import scratch

@@ -8,11 +8,40 @@ from typing import ClassVar
 
 import numpy as np
 
-from onkel.annotations import Matrix, Out, Seed
+from onkel.annotations import DTypeLike, Matrix, Out, Seed
 from onkel.fields import Array, Fields, Number, Whole
 from onkel.kernels import Kernel, make_kernel
-from onkel.maps.spectral import SpectralFeatures, row_turns, sincos_block, turns_of
-from onkel.numerics.jit import jit, sincos_part, sincos_turns
+from onkel.maps.bandwidth import check_gamma, fit_gamma
+from onkel.maps.base import FeatureMap
+from onkel.numerics.jit import axpy, jit, sincos_part, sincos_turns
+from onkel.numerics.threads import scratch
+from onkel.parameters import whole
+
+
+def turns_of(X: Matrix, turns: np.ndarray) -> np.ndarray:
+    """X·turns (n, D) in a scratch array, for rows X dense or CSR."""
+    if isinstance(X, np.ndarray):
+        out = scratch("angles", (X.shape[0], turns.shape[1]), turns.dtype)
+        return np.matmul(X, turns, out=out)
+    return np.asarray(X @ turns)
+
+
+@jit
+def sincos_block(angles, scale, Z):
+    """The features ``scale * [cos, sin](2π angles)`` of a block, Z (n, 2D)."""
+    D = angles.shape[1]
+    for t in range(angles.shape[0]):
+        sincos_turns(angles[t], scale, Z[t, :D], Z[t, D:])
+
+
+@jit
+def row_turns(X, turns):
+    """X·turns (1, D) of one row."""
+    out = np.zeros((1, turns.shape[1]), turns.dtype)
+    for n in range(X.shape[1]):
+        if X[0, n] != 0.0:
+            axpy(X[0, n], turns, n, out, 0)
+    return out
 
 
 @jit
@@ -21,6 +50,49 @@ def _row_features(X, turns):
     Z = np.empty((1, 2 * D), turns.dtype)
     sincos_turns(angles[0], 1.0 / math.sqrt(D), Z[0, :D], Z[0, D:])
     return Z
+
+
+def check_spectrum(kernel: str | Kernel, orthogonal: bool = False) -> None:
+    """ValueError unless the kernel has a spectrum to draw such frequencies from."""
+    made = make_kernel(kernel)
+    if not made.shift_invariant:
+        raise ValueError(
+            f"kernel={kernel!r} has no spectrum: Fourier features need a shift-invariant "
+            "kernel; use NystroemFeatures"
+        )
+    made.check_spectrum(orthogonal)
+
+
+class SpectralFeatures(FeatureMap):
+    """What maps of cosines and sines at D frequencies from a kernel's spectrum share."""
+
+    n_components: int
+    kernel: str | Kernel
+    gamma: float | str
+    n_warmup: int
+    #: False for maps that have no such parameter
+    orthogonal: bool = False
+    gamma_: float
+
+    def is_bounded(self) -> bool:
+        return True
+
+    def start(self, d: int, dtype: DTypeLike) -> None:
+        whole(self, "n_components")
+        whole(self, "n_warmup", least=2)
+        check_gamma(self.gamma)
+        check_spectrum(self.kernel, self.orthogonal)
+        super().start(d, dtype)
+
+    def warmup_rows(self) -> int:
+        return self.n_warmup if isinstance(self.gamma, str) else 0
+
+    def fit_first(self, X: np.ndarray) -> None:
+        self.gamma_ = fit_gamma(self.gamma, make_kernel(self.kernel), X)
+
+    @property
+    def n_features_out_(self) -> int:
+        return 2 * self.n_components
 
 
 @dataclass(eq=False, repr=False)
@@ -119,9 +191,13 @@ class FourierFeatures(SpectralFeatures):
         self._set_frequencies(self.frequencies_)
 
     def features(self, X: Matrix, out: Out = None) -> np.ndarray:
-        n, D = X.shape[0], self.n_components
-        Z = np.empty((n, 2 * D), self.dtype_) if out is None else out
-        sincos_block(turns_of(X, self._turns), 1.0 / math.sqrt(D), Z)
+        n, D, turns = X.shape[0], self.n_components, self._turns
+        if isinstance(X, np.ndarray):
+            angles = np.matmul(X, turns, out=scratch("angles", (n, D), turns.dtype))
+        else:
+            angles = np.asarray(X @ turns)
+        Z = np.empty((n, 2 * D), turns.dtype) if out is None else out
+        sincos_block(angles, 1.0 / math.sqrt(D), Z)
         return Z
 
     def row_features(self, X: np.ndarray) -> np.ndarray | None:

@@ -16,7 +16,7 @@ from onkel.annotations import DTypeLike, Matrix, Out, Seed
 from onkel.fields import Array, Fields, Number, Whole
 from onkel.kernels import normal_directions
 from onkel.maps.base import Change
-from onkel.maps.spectral import SpectralFeatures, sincos_block, turns_of
+from onkel.maps.fourier import SpectralFeatures, sincos_block, turns_of
 from onkel.numerics.jit import axpy, jit, jit_inline, sincos_turns
 from onkel.parameters import non_negative, one_of, whole
 

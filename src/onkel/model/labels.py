@@ -13,7 +13,7 @@ import math
 
 import numpy as np
 
-from onkel.numerics.arrays import inserted, targets_of
+from onkel.numerics.arrays import targets_of
 
 #: columns of targets in a fit, at most: so a fit for a thousand classes costs no more
 MOST_COLUMNS = 64
@@ -48,12 +48,3 @@ def outputs_with_class(A: np.ndarray, position: int) -> np.ndarray:
     """
     both = np.concatenate([-0.5 * A, 0.5 * A]) if len(A) == 1 else A
     return np.ascontiguousarray(np.insert(both, position, 0, axis=0))
-
-
-def residuals_with_class(R: np.ndarray, position: int) -> np.ndarray:
-    """Residuals (n, K), or a linear function of them, with a class never seen at ``position``.
-
-    Residuals of targets ±1 are twice those of the second class's indicator.
-    """
-    both = np.concatenate([-0.5 * R, 0.5 * R], axis=1) if R.shape[1] == 1 else R
-    return inserted(both, position)

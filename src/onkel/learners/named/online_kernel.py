@@ -213,7 +213,7 @@ class OnlineKernelClassifier(_OnlineKernel, OnlineClassifier):
     131 072nd row on they are fixed. At first all landmarks share their widths; from 16·B rows on
     each landmark gets its own, if that predicts held-out rows better. Columns and targets may have
     any units; scaling them first changes nothing. asinh compresses columns with heavy tails
-    (:mod:`onkel.maps.landmarks.tails`). O(B·d + B²) a row, in matrix products.
+    (:mod:`onkel.maps.landmarks.fitted`). O(B·d + B²) a row, in matrix products.
 
     A correction a·s(x) is added to f; cells of one and of two columns learn it from f's residuals
     (jumps, single values, odd scales). The factor a grows as far as the cells have been right.

@@ -9,8 +9,8 @@ import numpy as np
 
 from onkel.annotations import DTypeLike
 from onkel.maps.landmarks.evidence import Landmarks
+from onkel.maps.landmarks.fitted import Units
 from onkel.maps.landmarks.searched import Rows, SearchedRows
-from onkel.maps.landmarks.units import Units
 from onkel.numerics.in_steps import finished
 
 #: a search looks at this many rows at most, drawn at random

@@ -16,12 +16,11 @@ from onkel.maps.landmarks.competing_widths import best_widths, steps_of_best
 from onkel.maps.landmarks.drawn_rows import Split, predict_held_out, split
 from onkel.maps.landmarks.evidence import Landmarks
 from onkel.maps.landmarks.first_widths import ENOUGH, TOGETHER, steps_of_widths, widths_in_steps
-from onkel.maps.landmarks.fitted import FittedLandmarks
+from onkel.maps.landmarks.fitted import FittedLandmarks, Units, n_steps
 from onkel.maps.landmarks.indicators import groups_of
 from onkel.maps.landmarks.later_rows import with_best_penalty
 from onkel.maps.landmarks.schedule import CHOICE_ROWS, FEW_ROWS
 from onkel.maps.landmarks.search import improve, steps_of_search
-from onkel.maps.landmarks.units import Units, n_steps
 from onkel.numerics.devices import Device
 
 # Steps for the widths of few rows.

@@ -18,8 +18,8 @@ import numpy as np
 from onkel.maps.landmarks.climb import better
 from onkel.maps.landmarks.drawn_rows import Split, drawn
 from onkel.maps.landmarks.evidence import Landmarks
+from onkel.maps.landmarks.fitted import Units
 from onkel.maps.landmarks.searched import SearchedRows
-from onkel.maps.landmarks.units import Units
 from onkel.numerics.in_steps import finished
 
 # The parts of the rows that come before a cut; fewer later rows held out than this say nothing.

@@ -25,7 +25,7 @@ from onkel.maps.landmarks.first_widths import (
     steps_of_widths,
     widths_in_steps,
 )
-from onkel.maps.landmarks.fitted import FittedLandmarks
+from onkel.maps.landmarks.fitted import FittedLandmarks, Units, n_steps
 from onkel.maps.landmarks.indicators import groups_of
 from onkel.maps.landmarks.last_fit import (
     LastSearch,
@@ -36,7 +36,6 @@ from onkel.maps.landmarks.last_fit import (
 from onkel.maps.landmarks.schedule import CHOICE_ROWS, FEW_ROWS, FEW_STEPS, FitSchedule
 from onkel.maps.landmarks.search import improve, steps_of_search
 from onkel.maps.landmarks.small_search import Promises
-from onkel.maps.landmarks.units import Units, n_steps
 from onkel.numerics.arrays import as_dense
 from onkel.numerics.devices import DEVICES, device_named
 from onkel.numerics.in_steps import finished, in_shares
@@ -77,7 +76,7 @@ class LearnedLandmarks(FitSchedule):
     After ``n_warmup`` rows they are fixed. The penalty of least squares is λ κ(S, S)
     (:meth:`prior`), so that f = Σ α_j κ(s_j, ·) has the norm of the kernel's own space; where each
     landmark has its own widths, it is λ I. Columns with heavy tails are compressed first
-    (:mod:`onkel.maps.landmarks.tails`).
+    (:mod:`onkel.maps.landmarks.fitted`).
 
     Use it with ``rule="least_squares"``: both together are :class:`onkel.OnlineKernelClassifier`
     and :class:`onkel.OnlineKernelRegressor`. The search costs O(n·B² + n·B·d) a step.

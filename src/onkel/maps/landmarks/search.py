@@ -50,6 +50,7 @@ from onkel.maps.landmarks.drawn_rows import (
     steps_of_drawing,
 )
 from onkel.maps.landmarks.evidence import Landmarks, Sums
+from onkel.maps.landmarks.fitted import Units
 from onkel.maps.landmarks.on_device import RowsOnDevice
 from onkel.maps.landmarks.searched import LEAST_RIDGE, Rows, Searched, SearchedRows
 from onkel.maps.landmarks.small_search import (
@@ -59,7 +60,6 @@ from onkel.maps.landmarks.small_search import (
     promises,
     steps_of_small,
 )
-from onkel.maps.landmarks.units import Units
 from onkel.numerics.devices import Device
 from onkel.numerics.linalg import inverse_of_factor
 

@@ -27,6 +27,7 @@ from onkel.maps.landmarks.climb import (
 )
 from onkel.maps.landmarks.drawn_rows import Split, parts_of, scaled
 from onkel.maps.landmarks.evidence import Landmarks, Sums, steps_of_sums
+from onkel.maps.landmarks.fitted import Units
 from onkel.maps.landmarks.labels_before import (
     N_BEFORE,
     left_of_last,
@@ -36,7 +37,6 @@ from onkel.maps.landmarks.labels_before import (
 )
 from onkel.maps.landmarks.labels_before import STEPS as STEPS_BEFORE
 from onkel.maps.landmarks.searched import Rows, Searched
-from onkel.maps.landmarks.units import Units
 
 # One landmark and one row in so many, at least so many rows to learn from and to be judged by, and
 # its steps.
