@@ -163,7 +163,6 @@ def _groups(block: Block) -> list[Hashable]:
 class Learning(Next):
     """Predicts rows as those that come next, and learns each that has a label."""
 
-    ahead: Counter[Hashable] = field(default_factory=Counter, init=False)
     failure: DataError | None = field(default=None, init=False)
 
     def predict(self, block: Block) -> tuple[Columns, Predictions]:
