@@ -65,6 +65,7 @@ from onkel.state import Stateful
 # numbers may have errors with heavy tails.
 _OF_CLASSES = 0.05, np.array([1.6, 1.6]), np.array([2.0, 1.0])
 _OF_NUMBERS = np.inf, np.array([0.2, 0.05]), np.array([3.0, 3.0])
+_OF_LOSS = {SQUARED: _OF_NUMBERS, TWO: _OF_CLASSES, MORE: _OF_CLASSES}
 # Rows that the two shares remember, and the standard errors by which ℓ must first be right,
 # after so many rows at least.
 _REMEMBERED, _CLEARLY, _FEWEST = np.array([8192.0, 256.0]), 4.0, 32
@@ -137,8 +138,7 @@ class LinearFollower(Stateful):
     def learn(self, X: np.ndarray, Y: np.ndarray, P: np.ndarray, weight: np.ndarray) -> np.ndarray:
         """Learn targets Y (n, K) of rows X; returns what is added to P before each was learned."""
         out = np.zeros(P.shape)
-        step = _OF_NUMBERS if self.loss == SQUARED else _OF_CLASSES
-        steps = self.W, self.rows, self.loss, *step, self._forgotten
+        steps = self.W, self.rows, self.loss, *_OF_LOSS[self.loss], self._forgotten
         shares = self._kept, self.sums, self.fewer, self.proven
         self.rows = follow(self._features(X), Y, P, weight, *steps, *shares, out)
         return out
@@ -151,7 +151,7 @@ class LinearFollower(Stateful):
     @property
     def shares(self) -> list[float]:
         """a of the other model, and of W."""
-        *_, doubts = _OF_NUMBERS if self.loss == SQUARED else _OF_CLASSES
+        *_, doubts = _OF_LOSS[self.loss]
         of_both = zip(self.sums, doubts, self.fewer, self.proven, strict=True)
         return [
             smaller_share(sums, doubt) if counts(self.loss, *of) else 0.0
