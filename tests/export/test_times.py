@@ -43,6 +43,28 @@ def test_the_same_hour_of_any_day_is_the_same_number():
     assert np.ptp(found[:, 1:3], axis=0).tolist() == [0.0, 0.0]
 
 
+@pytest.mark.parametrize("date", ["01-01", "02-28", "03-01", "12-31"])
+def test_the_same_date_of_any_year_is_the_same_number(date):
+    # 1900 and 2100 have no leap day, 2000 has one
+    years = [f"{year}-{date}T06:00" for year in range(1880, 2121)]
+    seconds = np.array(years, "datetime64[s]").astype(np.float64)
+    features = time_features(seconds, seconds[0])
+    assert np.ptp(features[1:, 5:], axis=0).tolist() == [0.0, 0.0]
+    # the runtime's sine of the last row of a batch may differ in the last digit
+    found = run(lambda x: _time_features(x, seconds[0]), seconds, 7)
+    assert np.ptp(found[1:, 5:], axis=0).max() < 1e-15
+
+
+def test_the_phase_of_the_year_goes_on_from_day_to_day():
+    days = np.arange(np.datetime64("1999-06-01"), np.datetime64("2005-06-01"))
+    seconds = days.astype("datetime64[s]").astype(np.float64)
+    sine, cosine = time_features(seconds, seconds[0] - 1e9)[:, 5:].T
+    steps = np.diff(np.unwrap(np.arctan2(sine, cosine))) * 365.2425 / (2.0 * np.pi)
+    # a leap day is a step of its own, and the next year makes up for it
+    assert np.all((steps > 0.2) & (steps < 1.3))
+    assert np.isclose(steps, 1.0).mean() > 0.99
+
+
 def test_asinh_is_exact_near_and_far():
     x = np.concatenate([np.logspace(-300, 150, 4000), [0.0]])
     found = run(asinh, np.concatenate([x, -x]), 1)[:, 0]

@@ -16,6 +16,12 @@ from onkel.columns.words import MOST_WORDS
 DAY = 86_400.0
 #: 1970-01-01 was a Thursday; weeks begin on Monday
 MONDAY = 3.0
+#: days from 1 March of the year 0 to 1970: here years begin in March, and a leap day is the last
+MARCH = 719_468.0
+#: days of 400 years, and of 4 years of a century; one of them has a fourth of it, rounded down
+PERIODS = 146_097.0, 1_461.0
+#: days from 1 January to 1 March
+TO_MARCH = 59.0
 #: mean length of a Gregorian year in days
 YEAR = 365.2425
 QUARTER = YEAR / 4
@@ -28,12 +34,18 @@ def time_features(seconds: np.ndarray, origin: float) -> np.ndarray:
     asinh of the days since the origin: linear at first and slow later, because kernels predict
     nothing far from the rows they learned. For the same reason the phase in the year is (0, 0)
     within a quarter of a year of the origin: by then a stream has seen only a short arc of that
-    circle. The phase in the week is in whole days from Monday. That in the day is of the seconds
-    since midnight, so the same hour is the same number on every day.
+    circle. The phase in the week is in whole days from Monday.
+
+    What stays the same in a table stays the same here, to the last digit: the hour of any day, and
+    the date of any year. Otherwise the scaler would make a full column of what differs.
     """
-    days = seconds / DAY
+    day, time = np.floor(seconds / DAY), seconds % DAY / DAY
     since = (seconds - origin) / DAY
-    phases = seconds % DAY / DAY, (np.floor(days) + MONDAY) % 7.0 / 7.0, days % YEAR / YEAR
+    in_year = day + MARCH
+    for period in PERIODS:
+        before = np.floor((4.0 * in_year + 3.0) / period)
+        in_year -= np.floor(before * period / 4.0)
+    phases = time, (day + MONDAY) % 7.0 / 7.0, (in_year + TO_MARCH + time) % YEAR / YEAR
     angles = 2.0 * np.pi * np.stack(phases, axis=1)
     circles = np.stack([np.sin(angles), np.cos(angles)], axis=2).reshape(len(seconds), 6)
     circles[np.abs(since) < QUARTER, 4:] = 0.0

@@ -15,7 +15,7 @@ import numpy as np
 from onkel.columns.categories import NOTHING, Categories
 from onkel.columns.column import CODE, EXACT, GAP, TIME_PARTS, VALUE, WORDS, Column
 from onkel.columns.encoding import Encoder
-from onkel.columns.features import DAY, MONDAY, QUARTER, YEAR
+from onkel.columns.features import DAY, MARCH, MONDAY, PERIODS, QUARTER, TO_MARCH, YEAR
 from onkel.columns.notation import GAPS
 from onkel.columns.running import AWAY, HEAVY, MEAN, SQUARES
 from onkel.columns.scaling import OnlineScaler
@@ -95,10 +95,15 @@ def _with_gaps(encoder: Encoder, k: int, x: Value, values: Value, missing: str) 
 
 def _time_features(seconds: Value, origin: float) -> Value:
     """As :func:`onkel.columns.features.time_features`, (n, 7)."""
-    days, since = seconds / DAY, (seconds - origin) / DAY
-    weekday = _rest(days.of("Floor") + MONDAY, 7.0)
-    circles = [_circle(_rest(seconds, DAY) / DAY), _circle(weekday / 7.0)]
-    year = where(since.of("Abs") < QUARTER, 0.0, _circle(_rest(days, YEAR) / YEAR))
+    day, time = (seconds / DAY).of("Floor"), _rest(seconds, DAY) / DAY
+    since = (seconds - origin) / DAY
+    in_year = day + MARCH
+    for period in PERIODS:
+        before = ((in_year * 4.0 + 3.0) / period).of("Floor")
+        in_year = in_year - (before * period / 4.0).of("Floor")
+    phase = _rest(in_year + TO_MARCH + time, YEAR) / YEAR
+    circles = [_circle(time), _circle(_rest(day + MONDAY, 7.0) / 7.0)]
+    year = where(since.of("Abs") < QUARTER, 0.0, _circle(phase))
     return concat(asinh(since), *circles, year)
 
 
