@@ -398,3 +398,28 @@ def test_a_late_key_of_lists_is_refused_as_one_of_the_first_row_is(tmp_path):
         open_stream(path, target="y")
     (block,) = open_stream(path, target="y", exclude=["tags"])
     np.testing.assert_array_equal(block.X, [[1.0], [2.0]])
+
+
+@pytest.mark.parametrize("before", [{}, {"tags": None}])
+@pytest.mark.parametrize("target", [2, 2**70])
+def test_a_key_of_lists_in_a_later_chunk_is_refused_too(before, target, tmp_path, collect):
+    path = tmp_path / "rows.jsonl"
+    rows = [{"a": k % 7, "y": k % 3, "text": "x" * 999} | before for k in range(1500)]
+    rows[1200] |= {"tags": ["x"], "y": target}
+    path.write_text("\n".join(map(json.dumps, rows)))
+    X, _, error, _ = collect(open_stream(path, target="y"))
+    assert (len(X), error.row, error.column) == (1200, 1200, "tags")
+    assert "is of type object or list" in error.message
+    for how in ({"exclude": ["tags"]}, {"features": ["a"]}):
+        assert len(collect(open_stream(path, target="y", **how))[0]) == 1500
+
+
+def test_a_column_of_lists_in_a_later_file_is_refused_as_in_the_first(tmp_path, collect):
+    table = pa.table({"a": [1.0, 2.0], "y": [0.5, 1.5]})
+    tagged = table.append_column("tags", pa.array([["x"], ["y"]]))
+    pq.write_table(table, tmp_path / "1.parquet")
+    pq.write_table(tagged, tmp_path / "2.parquet")
+    X, _, error, _ = collect(open_stream(tmp_path, target="y"))
+    assert (len(X), error.column) == (2, "tags")
+    X, _, error, _ = collect(open_stream(tmp_path, target="y", exclude=["tags"]))
+    assert (len(X), error) == (4, None)

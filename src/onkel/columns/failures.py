@@ -41,6 +41,22 @@ def missing_column(
     return DataError(text, source=source, column=name)
 
 
+def no_feature(
+    t: object,
+    column: str,
+    *,
+    source: str | None = None,
+    row: int | None = None,
+    value: object = None,
+) -> DataError:
+    """The error for a column of a type that cannot be a feature."""
+    text = (
+        f"is of type {t}, which cannot be a feature; leave it out with exclude, or make it text "
+        "or numbers"
+    )
+    return DataError(text, source=source, row=row, column=column, value=value)
+
+
 def count(number: int, what: str) -> str:
     """A number of things; with an "s" unless there is one.
 

@@ -12,7 +12,7 @@ import pyarrow as pa
 from onkel.columns.categories import is_mostly_one
 from onkel.columns.column import Column, Given
 from onkel.columns.encoding import FIRST_ROWS
-from onkel.columns.failures import moved
+from onkel.columns.failures import moved, no_feature
 from onkel.columns.notation import FLAGS, Written, are_times_of_day, number_form, time_form
 from onkel.columns.running import ROUNDING
 from onkel.columns.values import as_numpy, given, kind_of, text_of
@@ -37,12 +37,7 @@ def column_of(
     t = "object or list" if at < 0 else first.schema.field(at).type
     kind = None if at < 0 else kind_of(t)
     if kind is None:
-        raise DataError(
-            f"is of type {t}, which cannot be a feature; leave it out with exclude, or make it "
-            "text or numbers",
-            source=source,
-            column=name,
-        )
+        raise no_feature(t, name, source=source)
     if pa.types.is_null(t) and not categorical:
         return Column(name, "empty", late=True, constant="")
     column = Column(name, "text" if categorical else kind)

@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from onkel.columns.failures import no_feature
 from onkel.columns.notation import GAPS
 from onkel.columns.values import kind_of, one_batch, texts
 from onkel.errors import DataError
@@ -65,6 +66,10 @@ class JsonlSource(TextSource):
         """Whether a key that is read has had no value so far."""
         wanted = self.wanted is None or name in self.wanted
         return wanted and name in self.types and pa.types.is_null(self.types[name])
+
+    def _is_new(self, name: str) -> bool:
+        """Whether a key is to become a column, or gets its type, with its first value."""
+        return self._is_empty(name) or (self._looks() and name not in self.known)
 
     def _awaits(self) -> bool:
         """Whether keys without a type may get one."""
@@ -166,7 +171,9 @@ class JsonlSource(TextSource):
         return known.filter(pc.invert(pc.is_in(pc.utf8_trim_whitespace(known), gaps)))
 
     def _new_types(self, table: pa.Table) -> Types:
-        """Types of the keys whose first value is in this table."""
+        """Types of the keys whose first value is in this table; an Arrow error: it is a list."""
+        if any(kind_of(f.type) is None and self._is_new(f.name) for f in table.schema):
+            raise pa.ArrowInvalid("a list")
         empty = {}
         for name in filter(self._is_empty, table.schema.names):
             if len(values := self._values(table[name])):
@@ -198,6 +205,7 @@ class JsonlSource(TextSource):
     def _search(self, lines: list[Line]) -> tuple[pa.RecordBatch, DataError | None]:
         """The rows before the first bad one, and its error, by bisection."""
         schema = self._schema()
+        lines, failure = self._before_lists(lines)
         if self._awaits():
             schema |= self._new_keys(lines)
         lines = self._typed(lines, schema)
@@ -215,13 +223,22 @@ class JsonlSource(TextSource):
             lines, gaps = self._mended(lines, schema)
             good = readable(lines, schema)
         self.bad_values.update(name for row, name in gaps if row < good)
-        failure = reason(*lines[good], good, schema) if good < len(lines) else None
+        if good < len(lines):
+            failure = reason(*lines[good], good, schema)
         late = schema.keys() - self._schema().keys()
         if late:
             # Forget keys that only appear after the bad row.
             late -= {key for _, line in lines[:good] for key in object_of(line)}
             schema = {name: t for name, t in schema.items() if name not in late}
         return self._with_empty(one_batch(table_of(joined(lines[:good]), schema))), failure
+
+    def _before_lists(self, lines: list[Line]) -> tuple[list[Line], DataError | None]:
+        """The lines before the first with a list under a new key to learn, and its error."""
+        for row, (_, line) in enumerate(lines) if self.schema.learns else ():
+            for name, value in object_of(line).items():
+                if isinstance(value, list | dict) and self._is_new(name):
+                    return lines[:row], no_feature("object or list", name, row=row, value=value)
+        return lines, None
 
     def _typed(self, lines: list[Line], types: Types) -> list[Line]:
         """The lines, with values as their columns hold them where only quotes tell them apart."""
@@ -263,8 +280,8 @@ class JsonlSource(TextSource):
         found: Types = {}
         for _, line in lines:
             for name, value in object_of(line).items():
-                new = self._is_empty(name) or (self._looks() and name not in self.known)
-                if not new or name in found or not isinstance(value, (str, int, float)):
+                known = name in found or not self._is_new(name)
+                if known or not isinstance(value, str | int | float):
                     continue
                 if self._is_empty(name):
                     if isinstance(value, str) and not len(self._values(pa.array([value]))):

@@ -144,14 +144,13 @@ class TableSource(Source):
         if not self.schema.extends or self.known.issuperset(batch.schema.names):
             return
         from onkel.columns.screening import column_of
-        from onkel.columns.values import kind_of
 
         new = [
             column_of(
                 batch, field.name, self.schema.is_category(batch, field.name), where, self.how
             )
             for field in batch.schema
-            if field.name not in self.known and kind_of(field.type) is not None
+            if field.name not in self.known
         ]
         self.known.update(batch.schema.names)
         self.encoder.extend(new)
