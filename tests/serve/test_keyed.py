@@ -23,8 +23,8 @@ HOW = {"most": 40, "remember": 100, "once": True, "say": lambda line: None}
 _SETTINGS = {"missing": "auto", "dtype": "float32"}
 
 
-def _template():
-    model = onkel.make("pa", task="regression")
+def _template(**settings):
+    model = onkel.make("pa", task="regression", **settings)
     return LiveModel(onkel.StreamModel(model, settings=_SETTINGS), **HOW).to_bytes()
 
 
@@ -138,6 +138,83 @@ def test_a_lost_journal_and_other_options_are_errors(tmp_path):
         path.unlink()
     with pytest.raises(JournalError, match="not of each other"):
         _opened(tmp_path)
+
+
+def _learn(models, ids):
+    for k in ids:
+        models.take([("a", [{"id": k, "a": 1.0 * k, "y": 2.0 * k}])])
+
+
+def _crash(models):
+    models.journal.close()
+    models._file.close()
+
+
+def _removed(folder, with_others):
+    """Remove the file, with or without those that SQLite keeps beside it."""
+    for path in folder.glob("m.keys*" if with_others else "m.keys"):
+        path.unlink()
+
+
+@pytest.mark.parametrize("with_others", [True, False])
+def test_a_file_removed_while_it_is_used_is_written_anew(tmp_path, with_others):
+    models = _opened(tmp_path, max_models=1)
+    models.take([("b", [{"id": 1, "a": 1.0, "y": 2.0}])])
+    _learn(models, range(5))
+    _removed(tmp_path, with_others)
+    _learn(models, range(5, 8))
+    contents = {key: models.content(key) for key in "ab"}
+    models.close()
+    assert models.moved is None
+    again = _opened(tmp_path)
+    assert again.keys() == ["a", "b"]
+    assert {key: again.content(key) for key in "ab"} == contents
+    again.close()
+
+
+@pytest.mark.parametrize("with_others", [True, False])
+def test_a_file_replaced_while_it_is_used_stays(tmp_path, with_others):
+    (tmp_path / "other").mkdir()
+    other = _opened(tmp_path / "other")
+    other.take([("b", [{"id": 1, "a": 1.0, "y": 2.0}])])
+    other.close()
+    models = _opened(tmp_path)
+    _learn(models, range(5))
+    models.snapshot()
+    _removed(tmp_path, with_others)
+    os.replace(tmp_path / "other" / "m.keys", tmp_path / "m.keys")
+    content = models.content("a")
+    models.close()
+    assert "m.2.keys; to go on with it" in models.moved
+    with sqlite3.connect(tmp_path / "m.keys") as file:
+        assert file.execute("SELECT key FROM models").fetchall() == [("b",)]
+    file.close()
+    os.replace(tmp_path / "m.2.keys", tmp_path / "m.keys")
+    again = _opened(tmp_path)
+    assert (again.keys(), again.content("a")) == (["a"], content)
+    again.close()
+
+
+def test_a_lost_file_is_made_anew_only_if_the_journal_has_all(tmp_path):
+    models = _opened(tmp_path)
+    _learn(models, range(5))
+    content = models.content("a")
+    _crash(models)
+    _removed(tmp_path, True)
+    # with another template the same cuts would make another model
+    with pytest.raises(JournalError, match="does not exist"):
+        KeyedModels(tmp_path / "m.keys", _template(C=0.5),
+                    Journal(tmp_path / "journal"), HOW)  # fmt: skip
+    models = _opened(tmp_path)
+    assert models.content("a") == content
+    models.snapshot()
+    _learn(models, range(5, 8))
+    _crash(models)
+    _removed(tmp_path, True)
+    for _ in range(2):
+        with pytest.raises(JournalError, match=r"does not exist.*restore the file"):
+            _opened(tmp_path)
+        assert not list(tmp_path.glob("m.keys*"))
 
 
 def test_keyed_models_over_http(tmp_path):

@@ -76,7 +76,7 @@ class DurableModel:
         self.path: Path = Path(path)
         self._file = file or Untouched(self.path)
         self.journal = journal
-        digest = _digest(self.path.read_bytes()) if self.path.exists() else None
+        digest = digest_of(self.path.read_bytes()) if self.path.exists() else None
         journal.follow(live.number, digest)
         self._saved = live.number, digest
         self._recovered = journal.last == live.number
@@ -225,7 +225,7 @@ class DurableModel:
         """
         self._require_whole()
         content = self.live.to_bytes()
-        digest = _digest(content)
+        digest = digest_of(content)
         is_there = self._file.path() == self.path and self.path.exists()
         if is_there and (self.number, digest) == self._saved:
             return
@@ -265,7 +265,7 @@ class DurableModel:
         self._torn = True
         live = self.live
         content = self.path.read_bytes()
-        if _digest(content) != self._saved[1]:
+        if digest_of(content) != self._saved[1]:
             return
         again = LiveModel.from_bytes(content, **live.arguments() | {"say": _nothing})
         for cut in self.journal.records(after=again.number):
@@ -277,7 +277,8 @@ class DurableModel:
         self._torn = False
 
 
-def _digest(content: bytes) -> str:
+def digest_of(content: bytes) -> str:
+    """What tells contents of model files apart."""
     return hashlib.sha256(content).hexdigest()
 
 

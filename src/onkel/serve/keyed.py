@@ -18,6 +18,7 @@ from typing import Any
 from onkel.errors import JournalError
 from onkel.numerics.signals import signals_wait
 from onkel.serve.batches import Parts
+from onkel.serve.durable import digest_of
 from onkel.serve.in_memory import ModelsInMemory
 from onkel.serve.journal import Cut, Journal
 from onkel.serve.live import COUNTS, LiveModel
@@ -64,7 +65,6 @@ class KeyedModels:
     keyed = True
     learns = True
     duty = "models could not be saved"
-    moved: str | None = None
 
     def __init__(
         self,
@@ -87,11 +87,16 @@ class KeyedModels:
         #: since the start, over all models
         self.counts: dict[str, int] = dict.fromkeys((*COUNTS, "forgotten", "rings"), 0)
         try:
+            if journal.last and not Path(path).exists():
+                _require_whole_journal(journal, template, path)
             self._file = ModelsFile(Path(path), template)
             self._models = ModelsInMemory(self._file, how, max_models, max_bytes)
             self._template = self._models.new()
             self._file.require_options(self._template.options, journal)
             journal.follow(self._file.number, None)
+            if not journal.last:
+                # its cuts can be taken again without the file, if the template is the same
+                journal.begin_segment(digest_of(self._file.template))
             if journal.last < self._file.highest:
                 raise JournalError(
                     f"{journal.folder}: ends with cut {journal.last:,}, and models in {path} have "
@@ -106,6 +111,12 @@ class KeyedModels:
                 self._file.close()
             journal.close()
             raise
+
+    @property
+    def moved(self) -> str | None:
+        """What there is to say if the models are in another file, as theirs was replaced."""
+        moved = self._file.moved
+        return moved and f"{moved}; to go on with it, put it in the place of the other"
 
     def recover(self) -> int:
         """Take the cuts that models lack; how many events were taken again."""
@@ -268,6 +279,17 @@ class KeyedModels:
         No cut that is only in the journal: it may be taken back.
         """
         return max(self._file.highest, self._number)
+
+
+def _require_whole_journal(journal: Journal, template: bytes, path: object) -> None:
+    """Refuse a journal that lacks cuts that the models of a lost file have learned."""
+    try:
+        journal.follow(0, digest_of(template))
+    except JournalError:
+        raise JournalError(
+            f"{path}: does not exist, and {journal.folder} goes on after models that have "
+            "learned, or begin otherwise; restore the file, or give a new folder"
+        ) from None
 
 
 def _counts(live: LiveModel) -> dict[str, int]:

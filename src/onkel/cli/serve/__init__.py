@@ -176,7 +176,6 @@ def _keyed(options: ServeOptions, how: dict[str, Any]) -> Any:
         refuse_others(options, template.model)
     else:
         template = new_model(options, **how)
-        template.write(options.model)
     path = Path(f"{options.model}.keys")
     journal = Journal(options.journal or Path(f"{path}.journal"))
     models = KeyedModels(
@@ -184,6 +183,8 @@ def _keyed(options: ServeOptions, how: dict[str, Any]) -> Any:
         max_models=options.max_models, max_bytes=options.max_memory * 1_000_000,
         save_every=options.save_every, save_seconds=options.save_seconds,
     )  # fmt: skip
+    if not options.model.exists():
+        template.write(options.model)
     if again := models.recover():
         say_line(f"taken again from {journal.folder}: {count(again, 'event')}")
     there = count(len(models.keys()), "model")
