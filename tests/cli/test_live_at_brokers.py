@@ -172,6 +172,83 @@ def test_a_broker_that_comes_back_finds_the_model_wherever_its_file_is(
     assert said.count("was written by another process") == moved
 
 
+def _unreachable(*args):
+    os.kill(os.getpid(), signal.SIGTERM)
+    raise ConnectionError("redis://host/rows: no Redis answers")
+
+
+def _made_anew(*args):
+    raise ValueError("redis://host/rows: was made anew")
+
+
+class _Gone(_DoorOf):
+    """A door whose broker goes away when a signal comes."""
+
+    is_gone = False
+
+    def rows(self, most, seconds):
+        if self._first and self._at == 7:
+            os.kill(os.getpid(), signal.SIGTERM)
+            self.is_gone = True
+            return []
+        return super().rows(most, seconds)
+
+    def send(self, answers):
+        if not self.is_gone:
+            _Door.send(self, answers)
+
+    def settle(self, seconds):
+        if self.is_gone:
+            raise ConnectionError("redis://host/rows: no Redis answers")
+
+
+@pytest.mark.parametrize("save_every", [1, 2, 3, 100])
+@pytest.mark.parametrize("what", ["written", "removed", "untouched"])
+@pytest.mark.parametrize("ends", ["away", "refused", "at the signal"])
+def test_a_run_that_ends_while_the_broker_is_away_loses_nothing(
+    ends, what, save_every, tmp_path, monkeypatch, capsys
+):
+    path = tmp_path / "m.onkel"
+    happens = {
+        "written": lambda: path.write_bytes(b"theirs"),
+        "removed": path.unlink,
+        "untouched": lambda: None,
+    }[what]
+    redis = _Broker(happens)
+    second = {"away": _unreachable, "refused": _made_anew}.get(ends)
+
+    def door(*args):
+        redis.doors += 1
+        if redis.doors == 2 and second is not None:
+            return second()
+        kind = _Gone if ends == "at the signal" else _DoorOf
+        return kind(redis, first=redis.doors == 1)
+
+    monkeypatch.setattr(broker, "_door", door)
+    monkeypatch.setattr(broker, "_RETRY", 0.0)
+    how = {"source": _Door.name, "out": "out", "algorithm": "pa", "metrics_every": 0,
+           "save_every": save_every, "journal": tmp_path / "journal"}  # fmt: skip
+    first = LiveOptions(model=path, task="regression", **how)
+    if ends == "refused":
+        with pytest.raises(ValueError, match="was made anew"):
+            broker.run(first)
+    else:
+        assert broker.run(first) == 1
+    moved = what == "written"
+    assert not moved or path.read_bytes() == b"theirs"
+    said = capsys.readouterr().err
+    assert said.count("was written by another process") == moved
+    assert ends == "refused" or said.count("the next start sends what is missing") == 1
+    last = tmp_path / "m.2.onkel" if moved else path
+    assert onkel.load(last).n_rows >= 6
+    for _ in range(2):
+        assert broker.run(LiveOptions(model=last, **how)) == 128 + signal.SIGTERM
+        assert onkel.load(last).n_rows == 10
+        said = [json.loads(answer.payload) for answer in redis.answers]
+        found = [(own["id"], own["model_rows"]) for own in said]
+        assert found == [(k, k - 1) for k in range(1, 11)]
+
+
 def test_settings_of_a_client(tmp_path):
     file = tmp_path / "client"
     file.write_text("# of the shop\npassword = a=b \nssl=true\n\n")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -39,17 +40,24 @@ def run(options: LiveOptions) -> int:
     reached = False
     with Interrupts() as interrupts, ExitStack() as stack:
         standing = _Standing(options, interrupts, stack)
-        while True:
-            try:
-                with closing(_door(options, out, settings)) as door:
-                    reached = True
-                    standing.at(door)
-                    return standing.run()
-            except ConnectionError as error:
-                if not reached:
-                    raise
-                say_line(f"{error}; nothing is lost, trying again")
-                time.sleep(_RETRY)
+        try:
+            while True:
+                try:
+                    with closing(_door(options, out, settings)) as door:
+                        reached = True
+                        return standing.run(door)
+                except ConnectionError as error:
+                    if not reached:
+                        raise
+                    if (signal := interrupts.interrupted) is not None:
+                        # it came in the round that broke off
+                        raise signal from None
+                    say_line(f"{error}; nothing is lost, trying again")
+                    time.sleep(_RETRY)
+        except BaseException as end:
+            if (status := standing.end_away(end)) is None:
+                raise
+            return status
 
 
 def _door(options: LiveOptions, out: str, settings: dict[str, Any] | None) -> Any:
@@ -68,7 +76,7 @@ class _Standing:
         self._notice = MovedNotice(say_line)
         self._model: Any = None
 
-    def at(self, door: Door) -> None:
+    def _at(self, door: Door) -> None:
         """Recover the model at its first door; go on with it at the next."""
         options = self._options
         with self._interrupts.held():
@@ -78,22 +86,33 @@ class _Standing:
             folder = options.journal or Path(f"{options.model}.journal")
             self._model = open_durable(options, folder, lambda model: self._recover(model, door))
             self._stack.callback(self._model.journal.close)
-        self._metrics = Metrics(options, self._model.live.counts["rows"])
+            self._metrics = Metrics(options, self._model.live.counts["rows"])
 
-    def run(self) -> int:
-        """Answer and learn until a signal comes; the exit status."""
-        live = self._model.live
+    def run(self, door: Door) -> int:
+        """Answer and learn at a door until a signal comes; the exit status."""
         try:
+            self._at(door)
             while True:
                 with self._interrupts.held():
                     self._clock.add(self._loop.round(_LOOK))
                     self._when_due()
         except Interrupted as signal:
-            saved = self._save(_LAST_PATIENCE)
-            say_line(f"{signal.word}: {count(live.model.n_rows, 'row')} learned")
-            if self._metrics.are_wanted:
-                self._metrics.print(live.report())
-            return signal.status if saved and not self._model.moved else 1
+            return self._end(signal, self._save(_LAST_PATIENCE))
+
+    def end_away(self, end: BaseException) -> int | None:
+        """Save without a door; the exit status, or None if this was no end by a signal."""
+        if self._model is None:
+            return None
+        saved = self._keep()
+        return self._end(end, saved) if isinstance(end, Interrupted) else None
+
+    def _end(self, signal: Interrupted, saved: bool) -> int:
+        """Say what was learned; the exit status."""
+        live = self._model.live
+        say_line(f"{signal.word}: {count(live.model.n_rows, 'row')} learned")
+        if self._metrics.are_wanted:
+            self._metrics.print(live.report())
+        return signal.status if saved and not self._model.moved else 1
 
     def _recover(self, model: DurableModel, door: Door) -> int:
         """Take the journal's cuts again, and send the answers that were not sent."""
@@ -120,13 +139,36 @@ class _Standing:
         """Save; a failure of the disk is reported, and the next time tries again."""
         self._clock.restart()
         try:
-            self._loop.save(seconds)
+            return self._could_write(lambda: self._loop.save(seconds))
         except ConnectionError as error:
             if seconds != _LAST_PATIENCE:
                 raise
-            say_line(f"error: {error}; the next start sends what is missing")
-            return False
-        except (OSError, ValueError) as error:
+            say_line(str(error))
+            return self._keep()
+
+    def _keep(self) -> bool:
+        """Save without the broker; whether that could be done and no answer may be missing."""
+        unsent = 0
+
+        def keep() -> None:
+            nonlocal unsent
+            unsent = self._loop.keep()
+
+        saved = self._could_write(keep)
+        if unsent:
+            say_line(
+                f"error: {count(unsent, 'answer')} may not have reached the broker; the next "
+                "start sends what is missing"
+            )
+        return saved and not unsent
+
+    def _could_write(self, step: Callable[[], object]) -> bool:
+        """Whether a step of a save could be done."""
+        try:
+            step()
+        except ConnectionError:
+            raise
+        except (OSError, ValueError, RuntimeError) as error:
             say_line(f"error: the model could not be saved: {error}; the journal has everything")
             return False
         self._notice.check(self._model.moved)

@@ -4,14 +4,17 @@ What is read together is one cut. It goes to the journal with the place of each 
 model takes it, and the answers are sent. The position of a cut says what was read, and where the
 output ended at the last snapshot. So after a crash it is known what to read next, which cuts to
 take again, and where to look for the answers that were sent: those are not sent twice. A snapshot
-waits until all answers are in the output.
+waits until all answers are in the output; the one of a run that ends while the broker is away keeps
+them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from contextlib import suppress
 from typing import Any, NamedTuple
 
+from onkel.errors import JournalError
 from onkel.serve import notation
 from onkel.serve.brokers.door import Answer, Door, Message
 from onkel.serve.brokers.order import Reader
@@ -20,6 +23,8 @@ from onkel.serve.durable import Begun, DurableModel
 # Rows, and labels, of one cut. What is there is taken at once, so a cut is this large only while
 # the model is behind.
 _MOST = 512
+# The answers in the position of a model's file that may not have reached the output.
+_UNSENT = "unsent"
 
 
 class _Reading(NamedTuple):
@@ -63,26 +68,29 @@ class Loop:
         model, door = self._model, self._door
         sent: set[str] | None = None
         n_events = 0
-        pending: list[Answer] = []
+        if model.position is not None:
+            _check_place(model.position, door)
+            self._answers = [
+                Answer(source, id, payload.encode())
+                for source, id, payload in model.position.pop(_UNSENT, ())
+            ]
+            if self._answers:
+                self._end = model.position["end"]
+                sent = door.sent(self._end)
         for _, position, answers in model.recover():
             _check_place(position, door)
             if sent is None:
                 # if a snapshot could not be written, later cuts have a later end
                 self._end = position["end"]
                 sent = door.sent(self._end)
-            found = _answers(position["rows"], answers[position["older"] :])
-            self._answers += found
-            pending += [answer for answer in found if answer.source not in sent]
+            self._answers += _answers(position["rows"], answers[position["older"] :])
             n_events += len(answers)
         if model.position is None:
             self._began = self._end = door.end()
         else:
-            _check_place(model.position, door)
             self._read, self._began = dict(model.position["read"]), model.position["began"]
             self._end = model.position["end"] if sent is None else self._end
-        door.begin(self._read, self._began)
-        door.send(pending)
-        return n_events, len(pending)
+        return n_events, self._begin(sent or set())
 
     def go_on(self, door: Door) -> int:
         """Go on at another door to the same broker; how many answers were still to be sent.
@@ -92,10 +100,13 @@ class Loop:
         self._door, self._reader = door, Reader(door, self._has_labels)
         learning, self._begun = self._begun, None
         self._take(learning)
-        sent = door.sent(self._end) if self._answers else set()
+        return self._begin(door.sent(self._end) if self._answers else set())
+
+    def _begin(self, sent: set[str]) -> int:
+        """Go on reading, and send the answers that were not sent; how many."""
         pending = [answer for answer in self._answers if answer.source not in sent]
-        door.begin(self._read, self._began)
-        door.send(pending)
+        self._door.begin(self._read, self._began)
+        self._door.send(pending)
         return len(pending)
 
     def round(self, seconds: float) -> int:
@@ -151,6 +162,22 @@ class Loop:
         self._end = self._door.end()
         self._answers.clear()
         self._model.snapshot()
+
+    def keep(self) -> int:
+        """Write the model's file though the broker is away; how many answers it keeps for later.
+
+        The journal would do, if the file that it follows were not another's by now.
+        """
+        model = self._model
+        learning, self._begun = self._begun, None
+        # what could not be written to the journal is not taken
+        with suppress(JournalError):
+            self._take(learning)
+        if model.position is not None:
+            unsent = [[own.source, own.id, own.payload.decode()] for own in self._answers]
+            model.live.position = model.position | {"end": self._end, _UNSENT: unsent}
+        model.snapshot()
+        return len(self._answers)
 
     def _label(self, message: Message) -> dict[str, object] | str:
         """A label; keys other than the id and the label are of no interest."""
