@@ -73,9 +73,12 @@ def test_they_learn_residuals_as_if_each_row_were_left_out(n):
     np.testing.assert_allclose(anew._often.sums, once.sums, rtol=1e-6)
 
 
-def test_rows_that_follow_choose_several_epochs_where_cells_matter_together():
+@pytest.mark.parametrize("unit", [1.0, 2.0**333])
+@pytest.mark.filterwarnings("error")
+def test_rows_that_follow_choose_several_epochs_where_cells_matter_together(unit):
     X, y = pairs(8000)
     weight, (more, then) = np.ones(8000), pairs(3000, seed=10)
+    y, then = unit * y, unit * then
     anew, model, _ = begun(X, y, weight)
     list(anew.learn_first(X, y, weight))
     anew.learn(more[:256], then[:256], np.ones(256))
@@ -193,7 +196,7 @@ def test_what_several_epochs_gain_counts_rows_by_their_weight():
     gains = weight * (squares[0] - squares[1])[:, 0]
     anew.learn(more, then, weight)
     assert anew._gained == pytest.approx(gains.sum())
-    assert anew._spread == pytest.approx(gains @ gains)
+    assert anew._spread == pytest.approx(np.linalg.norm(gains))
 
 
 @pytest.mark.parametrize(("share", "times"), [(0.0, 1.0), (0.75, 4.0), (1.0, 100.0)])

@@ -52,13 +52,14 @@ class CellsAnew:
         self._often: PairCells | None = None
         self._training = training
         self._learns = False
-        # by how much squared errors are smaller after several epochs, and the squares of that
+        # by how much squared errors are smaller after several epochs, and the root of the sum of
+        # the squares of that, as sums of fourth powers would overflow
         self._gained, self._spread = 0.0, 0.0
 
     @property
     def cells(self) -> PairCells | None:
         """The cells that go on; None where the former do."""
-        if self._often is not None and self._gained > _DOUBT * math.sqrt(self._spread):
+        if self._often is not None and self._gained > _DOUBT * self._spread:
             return self._often
         return self._once if self._once.left <= _MOST_LEFT else None
 
@@ -106,7 +107,7 @@ class CellsAnew:
         with np.errstate(over="ignore", invalid="ignore"):
             gains = weight * (left**2 - left_often**2).sum(axis=1)
             self._gained += float(gains.sum())
-            self._spread += float(gains @ gains)
+            self._spread = math.hypot(self._spread, *gains.tolist())
 
     def _residuals(self, X: np.ndarray, y: np.ndarray) -> np.ndarray:
         P = self._training.features(X) @ self._training.coef.T

@@ -187,6 +187,7 @@ class RestartingModel(Stateful):
         taken, rows, challenged = False, self.n_bins * BIN_ROWS, self.challenger is not None
         self.budget.count_rows(self.unfitted, rows, rows + BIN_ROWS, challenged)
         self.n_bins += 1
+        losses = self.history.in_units(losses)
         risen = self.history.add(losses[:, 0])
         if self.challenger is None:
             if risen or self.column_waits:

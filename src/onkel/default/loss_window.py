@@ -12,7 +12,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from onkel.fields import Array, Fields, Whole, require
+from onkel.fields import Array, Fields, Number, Whole, require
 from onkel.numerics.arrays import end_of_counted
 from onkel.numerics.jit import jit
 from onkel.state import Stateful
@@ -39,7 +39,9 @@ _BETTER_IN_BINS, _FEWEST_SPREAD = 2.0, 4
 # A change by less than this share of the usual loss is none.
 _WORTH = 0.1
 # Sums of squares of larger losses are not finite. Losses above it count as equal.
-_LARGEST_LOSS = 1e140
+_LARGEST_LOSS, _LARGEST_NUMBER = 1e140, 1e300
+# Losses are as they are if the median of the first bin is in this range, and in units of it else.
+_USUAL = 1e-100, 1e100
 
 
 class LossWindow(Stateful):
@@ -63,7 +65,7 @@ class LossWindow(Stateful):
     def add(self, losses: np.ndarray, weight: np.ndarray) -> list[tuple[int, np.ndarray]]:
         """Add losses (n, 2) of rows of positive weight; the bins that are whole, and their ends."""
         counted, before = np.flatnonzero(weight > 0.0), len(self.losses)
-        rows = np.concatenate([self.losses, np.minimum(losses[counted], _LARGEST_LOSS)])
+        rows = np.concatenate([self.losses, np.minimum(losses[counted], _LARGEST_NUMBER)])
         ends = range(BIN_ROWS, len(rows) + 1, BIN_ROWS)
         self.losses = rows[len(ends) * BIN_ROWS :]
         return [(int(counted[b - before - 1]) + 1, rows[b - BIN_ROWS : b]) for b in ends]
@@ -88,10 +90,13 @@ class LossHistory(Stateful):
         "waiting": Whole(high=_FIRST_BINS),
         "in_vain": Whole(),
         "of_many": Array(shape=(2, 2), low=0.0, high=1e300, optional=True),
+        "unit": Number(low=5e-324, high=1e301, optional=True),
     }
 
     def __init__(self) -> None:
         self.begin_again(in_vain=0)
+        #: what losses are divided by, where their squares would be out of range else
+        self.unit: float | None = None
         #: how many bins, and the sum of their mean losses: of the last ones, and of those before
         self.of_many: np.ndarray = np.zeros((2, 2))
 
@@ -101,6 +106,16 @@ class LossHistory(Stateful):
         #: first bins still to leave out
         self.waiting: int = _FIRST_BINS
         self.in_vain: int = in_vain
+
+    def in_units(self, losses: np.ndarray) -> np.ndarray:
+        """Losses (BIN_ROWS, 2) of a bin, with squares whose sums are finite."""
+        if self.waiting == _FIRST_BINS and not self.of_many.any():
+            usual = float(np.median(losses[:, 0]))
+            is_plain = usual == 0.0 or _USUAL[0] < usual < _USUAL[1]
+            # a power of two, so that no digit changes
+            self.unit = None if is_plain else math.ldexp(0.5, math.frexp(usual)[1])
+        unit = self.unit or 1.0
+        return np.minimum(losses, _LARGEST_LOSS * unit) / unit
 
     def add(self, losses: np.ndarray) -> bool:
         """One bin of losses (BIN_ROWS,) ≥ 0; returns :meth:`risen`."""

@@ -14,6 +14,7 @@ rows do; where a stream moves from one part of its columns to the next, all rows
 from __future__ import annotations
 
 import copy
+import math
 from collections.abc import Callable
 from typing import Self
 
@@ -115,7 +116,8 @@ class RowsBefore(NumberedRows):
                 squares = [((Z @ coef - Y) ** 2).sum(axis=1) for coef in (alone, both)]
                 gains.append(weight[some] * (squares[0] - squares[1]))
         gain = np.concatenate(gains)
-        return bool(gain.sum() > np.sqrt((gain**2).sum()))
+        # sums of fourth powers would overflow
+        return bool(gain.sum() > math.hypot(*gain.tolist()))
 
     def state_fields(self) -> Fields:
         return {**super().state_fields(), "begins": Array(np.int64, ("begins",), 0, 2**62)}

@@ -134,7 +134,8 @@ class TreePart(Stateful):
         agreed, size = weight @ (R * S).sum(axis=1), weight @ (S**2).sum(axis=1)
         if size > 0.0:
             left = ((R - S * (agreed / size)) * S).sum(axis=1)
-            before = weight**2 @ left**2 / (size * _SHARES)
+            # fourth powers would overflow long before squares do
+            before = float(np.sum((weight * (left / np.sqrt(size))) ** 2)) / _SHARES
             agreed, size = agreed + _USUAL * before, size + before
         self.sums[AGREED], self.sums[SIZE] = agreed, size
         self.sums[WHOLE] = weight @ (R**2).sum(axis=1)
