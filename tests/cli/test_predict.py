@@ -21,7 +21,7 @@ from typer.testing import CliRunner
 import onkel
 from onkel.cli import app
 from onkel.cli.predicting import Next, Wanted
-from onkel.streams import open_stream
+from onkel.streams import Block, open_stream
 
 
 def run(*args):
@@ -690,3 +690,24 @@ def test_a_file_without_rows_gets_an_empty_answer_of_the_same_columns(
         own = ["prediction", "proba_early", "proba_late"]
         full, none = (_read(path).select(own).schema for path in found)
         assert none == full
+
+
+@pytest.mark.parametrize("task", ["classification", "regression"])
+def test_rows_that_come_next_are_scored_once_whatever_is_wanted(task, monkeypatch):
+    X = np.random.default_rng(0).standard_normal((80, 2)).astype(np.float32)
+    y = (X[:, 0] > 0).astype(int) if task == "classification" else X[:, 0]
+    model = onkel.StreamModel(onkel.make("okl", task, n_components=10, speed="fast"))
+    model.learn(Block(X, y, 0))
+    representation, calls = model.estimator.model_, []
+    scores = type(representation).scores
+    monkeypatch.setattr(
+        type(representation),
+        "scores",
+        lambda own, rows: calls.append(len(rows)) or scores(own, rows),
+    )
+    wanted = Wanted(proba=task == "classification", level=0.8)
+    columns, _ = Next(model, wanted).predict(Block(X[:5], y[:5], 80))
+    assert calls == [5]
+    expected = model.predict_set_next if task == "classification" else model.predict_interval_next
+    found = [values for name, values in columns.items() if name.startswith(("set_", "prediction_"))]
+    np.testing.assert_array_equal(np.column_stack(found), expected(X[:5], 0.8))

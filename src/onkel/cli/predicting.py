@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Hashable, Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from onkel.annotations import Ahead, Matrix
 from onkel.errors import DataError
-from onkel.learners.predictions import Predictions, joined
+from onkel.learners.predictions import Forecast, Predictions, joined
 from onkel.streams import Block
 from onkel.streams.blocks import rows_of
 
@@ -47,6 +46,8 @@ class Alone:
     wanted: Wanted
     #: the error of a row that could not be learned; the rows before it are
     failure: DataError | None = field(default=None, init=False)
+    #: whether bounds and sets are those of rows that come next
+    comes_next: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         # a file has the same columns throughout, whatever class comes
@@ -54,27 +55,23 @@ class Alone:
 
     def predict(self, block: Block) -> tuple[Columns, Predictions]:
         """The columns to write, and for the score the predictions with what is behind them."""
-        model, wanted = self.model, self.wanted
-        columns = self._located(block)
-        predictions = columns["prediction"]
-        if model.task == "regression" or (block.y is None and not wanted.more):
-            return columns, Predictions(predictions)
-        scores, classes = None, model.classes_
-        if hasattr(model.estimator, "predict_proba"):
-            probabilities = self.probabilities(block)
-            if wanted.proba:
-                columns |= self._by_class("proba", probabilities)
+        model, found = self.model, self._located(block)
+        columns = self._columns(block, found)
+        if model.task == "regression" or not self._is_more(block):
+            return columns, Predictions(found.predictions)
+        scores = None
+        if found.probabilities is not None:
             # their softmax are the probabilities again
-            scores = np.log(np.maximum(probabilities, _SMALLEST))
+            scores = np.log(np.maximum(found.probabilities, _SMALLEST))
         elif block.y is not None:
-            found = model.decision_features(block.X)
-            scores = found[:, None] if found.ndim == 1 else found
-        return columns, Predictions(predictions, scores, classes)
+            own = model.decision_features(block.X)
+            scores = own[:, None] if own.ndim == 1 else own
+        return columns, Predictions(found.predictions, scores, model.classes_)
 
-    def _located(self, block: Block) -> Columns:
-        """The `columns` of a block; errors name the row and the column of the source."""
+    def _located(self, block: Block) -> Forecast:
+        """The `forecast` of a block; errors name the row and the column of the source."""
         try:
-            return self.columns(block)
+            return self.forecast(block)
         except DataError as error:
             raise self.model.located(error, block.start) from None
 
@@ -85,30 +82,35 @@ class Alone:
         X = np.zeros((1, self.model.encoder.n_features), np.float32)
         groups = np.array([""]) if "group" in self.model.settings else None
         block = Block(X, None, 0, groups=groups)
-        columns = self.columns(block)
-        if self.wanted.proba:
-            columns |= self._by_class("proba", self.probabilities(block))
+        columns = self._columns(block, self.forecast(block))
         return {name: values[:0] for name, values in columns.items()}
 
-    def columns(self, block: Block) -> Columns:
-        """Predictions, bounds and scores of a block."""
-        columns: Columns = {"prediction": self.model.predict_features(block.X)}
-        if self.wanted.level is not None:
-            columns |= self.bounds(block, self.wanted.level)
-        if self.wanted.scores:
-            columns |= self._by_class("score", self.model.decision_features(block.X))
+    def _is_more(self, block: Block) -> bool:
+        """Whether more than predictions is wanted of a block, if only for the score."""
+        return self.wanted.more or block.y is not None
+
+    def forecast(self, block: Block) -> Forecast:
+        """Predictions of a block, and what probabilities are needed."""
+        model = self.model
+        predictions, probabilities = model.predict_features(block.X), None
+        if self._is_more(block) and hasattr(model.estimator, "predict_proba"):
+            probabilities = model.proba_features(block.X)
+        return Forecast(predictions, probabilities)
+
+    def _columns(self, block: Block, found: Forecast) -> Columns:
+        """Predictions, bounds or sets, scores and probabilities of a block."""
+        model, wanted = self.model, self.wanted
+        columns: Columns = {"prediction": found.predictions}
+        if wanted.level is not None:
+            around = model.around(found, wanted.level, self.comes_next)
+            of_labels = model.task == "classification"
+            columns |= self._by_class(SET, around) if of_labels else _bounds(around)
+        if wanted.scores:
+            columns |= self._by_class("score", model.decision_features(block.X))
+        if wanted.proba:
+            assert found.probabilities is not None
+            columns |= self._by_class("proba", found.probabilities)
         return columns
-
-    def bounds(self, block: Block, level: float) -> Columns:
-        """Bounds around the predictions of a block, or which labels are in their sets."""
-        if self.model.task == "classification":
-            return self._by_class(SET, self.model.set_features(block.X, level))
-        return dict(zip(BOUNDS, self.model.interval_features(block.X, level).T, strict=True))
-
-    def probabilities(self, block: Block) -> np.ndarray:
-        """Class probabilities (n, K) of a block."""
-        found: np.ndarray = self.model.proba_features(block.X)
-        return found
 
     def _by_class(self, name: str, values: np.ndarray) -> Columns:
         if values.ndim == 1:
@@ -121,6 +123,7 @@ class Alone:
 class Next(Alone):
     """Predicts rows as those that come next (of their groups), in order; learns nothing."""
 
+    comes_next: ClassVar[bool] = True
     #: rows since the last label: of each group, or of None
     ahead: Counter[Hashable] = field(default_factory=Counter, init=False)
 
@@ -129,29 +132,15 @@ class Next(Alone):
         self.ahead.update(_groups(block))
         return found
 
-    def columns(self, block: Block) -> Columns:
-        columns: Columns = {"prediction": self.model.next_features(*self._next(block))}
-        if self.wanted.level is not None:
-            columns |= self.bounds(block, self.wanted.level)
-        return columns
-
-    def bounds(self, block: Block, level: float) -> Columns:
-        X, ahead, groups = self._next(block)
-        if self.model.task == "classification":
-            return self._by_class(SET, self.model.next_sets(X, level, ahead, groups))
-        found = self.model.next_intervals(X, level, ahead, groups)
-        return dict(zip(BOUNDS, found.T, strict=True))
-
-    def probabilities(self, block: Block) -> np.ndarray:
-        found: np.ndarray = self.model.next_proba(*self._next(block))
-        return found
-
-    def _next(self, block: Block) -> tuple[Matrix, Ahead, np.ndarray | None]:
-        """Features of a block, the rows ahead of each of its rows before it, and their groups."""
+    def forecast(self, block: Block) -> Forecast:
         if block.groups is None:
-            return block.X, self.ahead[None], None
+            return self.model.next_forecast(block.X, self.ahead[None])
         ahead = np.array([self.ahead[group] for group in _groups(block)], np.int64)
-        return block.X, ahead, block.groups
+        return self.model.next_forecast(block.X, ahead, block.groups)
+
+
+def _bounds(values: np.ndarray) -> Columns:
+    return dict(zip(BOUNDS, values.T, strict=True))
 
 
 def _groups(block: Block) -> list[Hashable]:
@@ -187,9 +176,9 @@ class Learning(Next):
             yield slice(start, end), bool(known[start])
 
     def _part(self, part: Block, learn: bool) -> tuple[Columns, Predictions | None]:
-        columns = self._located(part) if self.wanted.more or not learn else {}
-        if self.wanted.proba:
-            columns |= self._by_class("proba", self.probabilities(part))
+        columns: Columns = {}
+        if self.wanted.more or not learn:
+            columns = self._columns(part, self._located(part))
         if not learn:
             self.ahead.update(_groups(part))
             return columns, None

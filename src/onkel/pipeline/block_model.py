@@ -285,6 +285,19 @@ class BlockModel(Stateful):
             raise ValueError(f"this model is a {kind}: {instead}")
 
     @locked
+    def around(self, found: Forecast, level: float, comes_next: bool) -> np.ndarray:
+        """Bounds (n, 2), or sets (n, n_classes), around what was predicted of rows.
+
+        ``comes_next``: by `next_forecast`; else of each row by itself.
+        """
+        of_labels = self.task == "classification"
+        feedback = self._sets() if of_labels else self.feedback
+        kept = feedback.next if comes_next else feedback.alone
+        if of_labels:
+            return np.asarray(kept.sets(found.probabilities, level))
+        return np.asarray(kept.bounds(found.predictions, level))
+
+    @locked
     def set_features(self, X: Matrix, level: float = 0.9) -> np.ndarray:
         """Sets (n, n_classes) that hold a share ``level`` of the labels of each row by itself."""
         return self._sets().alone.sets(self.proba_features(X), level)
