@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 import os
 import random
+import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 
 import pytest
@@ -204,6 +206,42 @@ def test_a_file_that_was_moved_away_is_written_again_though_nothing_came_since(t
     assert path.read_bytes() == content
     again = DurableModel.open(path, Journal(folder), _new, once=True)
     assert (again.number, again.live.model.n_rows) == (1, 1)
+    again.journal.close()
+
+
+GONE = {
+    "folder": shutil.rmtree,
+    "renamed": lambda folder: folder.rename(tempfile.mkdtemp(dir=folder.parent)),
+    "segments": lambda folder: [path.unlink() for path in folder.glob("*.journal")],
+}
+
+
+@pytest.mark.parametrize("gone", GONE.values(), ids=GONE)
+@pytest.mark.parametrize("snapshots", [False, True])
+def test_a_journal_that_is_removed_while_it_is_used_loses_nothing(tmp_path, gone, snapshots):
+    path, folder = tmp_path / "m.onkel", tmp_path / "journal"
+    model = DurableModel.open(path, Journal(folder), _new)
+    for k in range(3):
+        model.take([{"id": k, "a": 1.0, "y": 2.0}])
+    if snapshots:
+        model.snapshot()
+    gone(folder)
+    # one that is begun ahead is refused: until it is taken, the model cannot be saved
+    begun = model.begin([{"id": 3, "a": 1.0, "y": 2.0}])
+    with pytest.raises(JournalError, match="was removed while it was used"):
+        model.finish(begun)
+    for k in range(3, 6):
+        model.take([{"id": k, "a": 1.0, "y": 2.0}])
+    with pytest.raises(JournalError, match="another process uses this journal"):
+        Journal(folder)
+    model.journal.close()  # a crash
+    again = DurableModel.open(path, Journal(folder), _new, once=True)
+    assert [number for number, *_ in again.recover()] == [4, 5, 6]
+    assert again.live.model.to_bytes() == model.live.model.to_bytes()
+    gone(folder)
+    assert again.journal.nbytes == 0
+    again.snapshot()
+    assert again.journal.nbytes > 0
     again.journal.close()
 
 

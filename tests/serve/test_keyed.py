@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import random
+import shutil
 import sqlite3
 
 import pytest
@@ -193,6 +194,18 @@ def test_a_file_replaced_while_it_is_used_stays(tmp_path, with_others):
     again = _opened(tmp_path)
     assert (again.keys(), again.content("a")) == (["a"], content)
     again.close()
+
+
+def test_a_journal_removed_while_it_is_used_loses_nothing(tmp_path):
+    models = _opened(tmp_path)
+    _learn(models, range(5))
+    shutil.rmtree(tmp_path / "journal")
+    _learn(models, range(5, 8))
+    content = models.content("a")
+    _crash(models)
+    models = _opened(tmp_path)
+    assert models.content("a") == content
+    models.close()
 
 
 def test_a_lost_file_is_made_anew_only_if_the_journal_has_all(tmp_path):

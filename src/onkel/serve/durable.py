@@ -168,6 +168,10 @@ class DurableModel:
         Exception
             Whatever broke off the cut. In all cases nothing was taken.
         """
+        self._require_recovered()
+        if self.journal.is_gone:
+            # what was acknowledged is only in memory
+            self.snapshot()
         cut = self._noted(events, position)
         self.journal.commit()
         return self._learn_or_forget(cut)
@@ -227,7 +231,8 @@ class DurableModel:
         content = self.live.to_bytes()
         digest = digest_of(content)
         is_there = self._file.path() == self.path and self.path.exists()
-        if is_there and (self.number, digest) == self._saved:
+        is_known = (self.number, digest) == self._saved
+        if is_there and is_known and not self.journal.is_gone:
             return
         # a segment says which file it follows; with no cut between two files it follows either
         self.journal.begin_segment(None if self.number == self._saved[0] else digest)

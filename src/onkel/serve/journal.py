@@ -163,6 +163,8 @@ class Journal:
                 raise OSError(None, self._broken)
             if before != self._on_disk:
                 raise OSError(None, "cuts before it could not be written")
+            if self.is_gone:
+                raise OSError(None, "it was removed while it was used; save the model")
             if self._file < 0 or self._size >= self._segment_bytes:
                 self._begin(before)
             if not self._is_listed:
@@ -219,6 +221,10 @@ class Journal:
     def _begin(self, after: int, model: str | None = None) -> None:
         path = self.folder / f"{after + 1:020d}{SUFFIX}"
         content = beginning(after, model)
+        if not self.folder.exists():
+            self.folder.mkdir(parents=True)
+            os.close(self._lock)
+            self._lock = _locked(self.folder)
         # what a full disk leaves of it is no segment yet
         begun = path.with_suffix(_BEGUN)
         file = os.open(begun, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND, 0o600)
@@ -283,6 +289,16 @@ class Journal:
                 )
 
     @property
+    def is_gone(self) -> bool:
+        """Whether the segment that is written was removed, or its folder: a crash would lose it."""
+        if self._file < 0:
+            return False
+        try:
+            return not os.path.samestat(os.fstat(self._file), self._segments[-1].stat())
+        except OSError:
+            return True
+
+    @property
     def is_empty(self) -> bool:
         """Whether there is no cut."""
         return self.first > self.last
@@ -290,7 +306,7 @@ class Journal:
     @property
     def nbytes(self) -> int:
         """Bytes of the segments."""
-        return sum(path.stat().st_size for path in self._segments)
+        return sum(path.stat().st_size for path in self._segments if path.exists())
 
     def _find_end(self) -> None:
         """Check all records, and drop what a crash or a full disk left."""

@@ -134,6 +134,9 @@ class KeyedModels:
         After an error nothing was taken.
         """
         self._require_whole()
+        if self.journal.is_gone:
+            # what was acknowledged is only in memory
+            self.snapshot()
         together: dict[str, list[Any]] = {}
         for key, own in parts:
             together.setdefault(str(key), []).extend(own)
@@ -168,7 +171,7 @@ class KeyedModels:
             number = self.journal.last
             self._clock.restart()
             self._models.write_changed(number, self._highest)
-            if self.journal.last >= self.journal.first:
+            if self.journal.last >= self.journal.first or self.journal.is_gone:
                 self.journal.begin_segment()
             self.journal.forget(number)
 
