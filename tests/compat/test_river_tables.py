@@ -10,10 +10,35 @@ import pytest
 pytest.importorskip("river")
 pandas = pytest.importorskip("pandas")
 
-from river import evaluate, metrics  # noqa: E402
+from river import checks, evaluate, metrics  # noqa: E402
 
-from onkel import KernelRLSClassifier, KernelRLSRegressor, StreamModel  # noqa: E402
+from onkel import (  # noqa: E402
+    FOGDClassifier,
+    KernelRLSClassifier,
+    KernelRLSRegressor,
+    PAClassifier,
+    StreamModel,
+)
 from onkel.compat.river import RiverClassifier, RiverRegressor  # noqa: E402
+
+WRAPPED = {
+    "hinge": RiverClassifier(StreamModel(FOGDClassifier(n_components=20, random_state=0))),
+    "krls": RiverClassifier(StreamModel(KernelRLSClassifier(n_components=20))),
+    "values": RiverRegressor(StreamModel(KernelRLSRegressor(n_components=20))),
+}
+
+
+def _checks():
+    for name, model in WRAPPED.items():
+        for check in checks.yield_checks(model):
+            # a StreamModel takes no bound on its features, as those parameters set one
+            if check.__name__ != "check_init_has_default_params_for_tests":
+                yield pytest.param(model, check, id=f"{name}-{check.__name__}")
+
+
+@pytest.mark.parametrize(("model", "check"), list(_checks()))
+def test_rivers_checks(model, check):
+    check(model.clone())
 
 
 def rows(n, gaps=True):
@@ -61,6 +86,36 @@ def test_a_regressor_and_its_interval():
         model.learn_one(x, x["a"] + (y == "up"))
     low, high = model.predict_interval_one({"a": 1.0, "c": "x"})
     assert low < model.predict_one({"a": 1.0, "c": "x"}) < high
+
+
+def test_features_come_and_go_in_rows_and_frames():
+    model = RiverClassifier(StreamModel(PAClassifier()))
+    for x, y in rows(100, gaps=False):
+        model.learn_one(x, y)
+    nothing = model.predict_proba_one({"new": 1.0})
+    assert nothing == model.predict_proba_one({}) == model.predict_proba_one({"a": None})
+    assert model.predict_one({"new": 1.0}) in {"up", "down"}
+    frame = pandas.DataFrame({"c": ["x", "y"], "new": [1.0, 2.0]})
+    shares = model.predict_proba_many(frame)
+    one = model.predict_proba_one({"c": "x"})
+    assert shares.to_dict("records")[0] == pytest.approx(one)
+    model.learn_many(frame, pandas.Series(["up", "down"]))
+    assert "new" in model.model.encoder.kinds
+    numbered = RiverRegressor(StreamModel(KernelRLSRegressor(n_components=20)))
+    for x, _ in rows(30, gaps=False):
+        numbered.learn_one({0: x["a"], 1: x["c"]}, x["a"])
+    assert numbered.predict_one({0: 0.5}) != numbered.predict_one({2: 0.5})
+
+
+def test_the_order_of_new_features_does_not_matter():
+    models = [RiverRegressor(StreamModel(KernelRLSRegressor(n_components=20))) for _ in "ab"]
+    for x, y in rows(60, gaps=False):
+        x |= {"b": float(y == "up")}
+        models[0].learn_one(x, x["a"])
+        models[1].learn_one(dict(reversed(x.items())), x["a"])
+    assert list(models[1].model.encoder.kinds) == ["a", "b", "c"]
+    x = {"a": 0.3, "b": 1.0, "c": "x"}
+    assert models[0].predict_one(x) == models[1].predict_one(x)
 
 
 def test_what_cannot_be_is_told():

@@ -157,14 +157,18 @@ class RiverClassifier(OverEstimator, base.MiniBatchClassifier):
 
     @locked
     def predict_many(self, X: Frame) -> Series:
-        """Labels of the rows of a frame, as a series."""
+        """Labels of the rows of a frame, each by itself, as a series.
+
+        A learner with a memory uses the last labels in :meth:`predict_one` only: there the row is
+        the one that comes next.
+        """
         if not self._labels:
             return series_like([None] * len(X), X)
         return series_like(self._scored(X, self.model.predict), X)
 
     @locked
     def predict_proba_many(self, X: Frame) -> Frame:
-        """Probabilities of the rows of a frame, one column per class (see the notes)."""
+        """Probabilities of the rows of a frame, each by itself, one column per class."""
         if not self._labels:
             return frame_like({}, X)
         P = self._scored(X, lambda A: self.model._probabilities(self.model._scores(A)))
@@ -256,7 +260,7 @@ class RiverRegressor(OverEstimator, base.MiniBatchRegressor):
 
     @locked
     def predict_many(self, X: Frame) -> Series:
-        """Values of the rows of a frame, as a series."""
+        """Values of the rows of a frame, each by itself, as a series."""
         if not self._started:
             return series_like(np.zeros(len(X)), X)
         return series_like(self._scored(X, self.model.predict), X)
@@ -273,31 +277,46 @@ class _TableClassifier(OverTables, RiverClassifier):
     def _see_classes(self) -> None:
         """The model knows its labels."""
 
-    def _known(self) -> list[Any]:
+    def _classes(self) -> list[Any]:
         return self.model.classes_.tolist() if self._started else []
 
+    @property
+    def _gives_probabilities(self) -> bool:
+        return self.model.estimator.probability_link is not None
+
+    def _shares(self, X: Row | Frame) -> np.ndarray:
+        """Shares (n, K) by the link of a logistic loss, where the learner has another loss."""
+        scores = self.model.decision_function(X)
+        many = scores.reshape(len(scores), -1)
+        return np.asarray(self.model.estimator._probabilities(many))
+
     def predict_one(self, x: Row, **kwargs: object) -> Any:
-        return self.model.predict_next(x)[0].item() if self._started else None
+        return self.model.predict_next(self._to_predict(x))[0].item() if self._started else None
 
     def predict_proba_one(self, x: Row, **kwargs: object) -> dict[Any, float]:
-        known = self._known()
+        known = self._classes()
         if len(known) < 2:
             return dict.fromkeys(known, 1.0)
-        return dict(zip(known, self.model.predict_proba_next(x)[0].tolist(), strict=True))
+        x = self._to_predict(x)
+        p = self.model.predict_proba_next(x) if self._gives_probabilities else self._shares(x)
+        return dict(zip(known, p[0].tolist(), strict=True))
 
     def predict_set_one(self, x: Row, level: float = 0.9) -> set[Any]:
-        known = self._known()
+        known = self._classes()
         if len(known) < 2:
             return set(known)
-        inside = self.model.predict_set_next(x, level)[0]
+        inside = self.model.predict_set_next(self._to_predict(x), level)[0]
         return {label for label, is_in in zip(known, inside, strict=True) if is_in}
 
     def predict_many(self, X: Frame) -> Series:
         return series_like(self.model.predict(X) if self._started else [None] * len(X), X)
 
     def predict_proba_many(self, X: Frame) -> Frame:
-        known = self._known()
-        P = self.model.predict_proba(X) if len(known) > 1 else np.ones((len(X), len(known)))
+        known = self._classes()
+        if len(known) < 2:
+            P = np.ones((len(X), len(known)))
+        else:
+            P = self.model.predict_proba(X) if self._gives_probabilities else self._shares(X)
         return frame_like(dict(zip(known, P.T, strict=True)), X)
 
 
@@ -305,12 +324,12 @@ class _TableRegressor(OverTables, RiverRegressor):
     """A `RiverRegressor` of a StreamModel."""
 
     def predict_one(self, x: Row, **kwargs: object) -> float:
-        return float(self.model.predict_next(x)[0]) if self._started else 0.0
+        return float(self.model.predict_next(self._to_predict(x))[0]) if self._started else 0.0
 
     def predict_interval_one(self, x: Row, level: float = 0.9) -> tuple[float, float]:
         if not self._started:
             return -np.inf, np.inf
-        low, high = self.model.predict_interval_next(x, level)[0].tolist()
+        low, high = self.model.predict_interval_next(self._to_predict(x), level)[0].tolist()
         return low, high
 
     def predict_many(self, X: Frame) -> Series:
