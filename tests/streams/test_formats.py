@@ -423,3 +423,35 @@ def test_a_column_of_lists_in_a_later_file_is_refused_as_in_the_first(tmp_path, 
     assert (len(X), error.column) == (2, "tags")
     X, _, error, _ = collect(open_stream(tmp_path, target="y", exclude=["tags"]))
     assert (len(X), error) == (4, None)
+
+
+@pytest.mark.parametrize("late", [False, True])
+@pytest.mark.parametrize(
+    ("row", "twice"),
+    [
+        ('{"a": {"b": 1}, "a.b": 3, "y": 1}', "a.b"),
+        ('{"a": {"b": 1, "b": 3}, "y": 1}', "a.b"),
+        ('{"a": {"b": 1}, "y": 1, "y": 2}', "y"),
+    ],
+)
+def test_a_key_that_stands_twice_in_a_row_of_objects_is_refused(
+    row, twice, late, tmp_path, collect
+):
+    path = tmp_path / "rows.jsonl"
+    first = [json.dumps({"a": {"b": k % 3}, "y": k % 2, "text": "x" * 999}) for k in range(1500)]
+    before = first if late else first[:3]
+    path.write_text("\n".join([*before, row]))
+    X, _, error, _ = collect(open_stream(path, target="y", exclude=["text"]))
+    assert (len(X), error.row) == (len(before), len(before))
+    assert f"Column(/{twice}) was specified twice" in error.message
+
+
+@pytest.mark.parametrize("name", ["a", "y", "new"])
+def test_columns_of_one_name_in_a_later_file_are_refused(name, tmp_path, collect):
+    table = pa.table({"a": [1.0, 2.0], "y": [0.5, 1.5]})
+    pq.write_table(table, tmp_path / "1.parquet")
+    twice = table if name != "new" else table.append_column(name, pa.array([1.0, 2.0]))
+    pq.write_table(twice.append_column(name, pa.array([3.0, 4.0])), tmp_path / "2.parquet")
+    X, _, error, _ = collect(open_stream(tmp_path, target="y"))
+    assert (len(X), error.source) == (2, str(tmp_path / "2.parquet"))
+    assert f"several columns of the same name: ['{name}']" in error.message

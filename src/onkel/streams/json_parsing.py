@@ -26,23 +26,34 @@ def flattened(data: bytes) -> bytes:
 
 
 def _flat(line: bytes) -> bytes:
-    """A line without nested objects; one that cannot be read stays unchanged."""
+    """A line without nested objects; one that cannot be read stays unchanged.
+
+    A key that stands there twice stays so: Arrow refuses it.
+    """
     if not _NESTED.search(line):
         return line
     try:
-        found = json.loads(line)
-        pairs = list(_pairs(found, "")) if isinstance(found, dict) else []
+        found = json.loads(line, object_pairs_hook=_Object)
+        pairs = list(_pairs(found, "")) if isinstance(found, _Object) else []
     except (ValueError, RecursionError):
         return line
-    names = {name for name, _ in pairs}
-    if not pairs or len(names) < len(pairs):
-        return line
-    return json.dumps(dict(pairs)).encode()
+    if len(flat := dict(pairs)) == len(pairs):
+        return json.dumps(flat).encode() if pairs else line
+    texts = [f"{json.dumps(name)}: {json.dumps(value)}" for name, value in pairs]
+    return f"{{{', '.join(texts)}}}".encode()
 
 
-def _pairs(found: dict[str, object], before: str) -> Iterator[tuple[str, object]]:
-    for name, value in found.items():
-        if isinstance(value, dict):
+class _Object(dict[str, object]):
+    """An object of JSON, with all of its pairs."""
+
+    def __init__(self, pairs: list[tuple[str, object]]) -> None:
+        super().__init__(pairs)
+        self.pairs = pairs
+
+
+def _pairs(found: _Object, before: str) -> Iterator[tuple[str, object]]:
+    for name, value in found.pairs:
+        if isinstance(value, _Object):
             yield from _pairs(value, f"{before}{name}.")
         else:
             yield before + name, value

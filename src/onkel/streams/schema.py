@@ -24,6 +24,13 @@ from onkel.errors import DataError
 from onkel.streams.reading import Reading
 
 
+def require_distinct(names: Sequence[str], source: str) -> None:
+    """Refuse a table with several columns of one name."""
+    if len(set(names)) < len(names):
+        twice = sorted(n for n, count in Counter(names).items() if count > 1)
+        raise DataError(f"has several columns of the same name: {twice}", source=source)
+
+
 class Schema:
     """Which columns are read, and how they become features.
 
@@ -107,9 +114,7 @@ class Schema:
             raise missing_column(target, names, source)
         if target is None and self.encoder is not None and self.encoder.target in present:
             target = self.encoder.target
-        twice = sorted(n for n, count in Counter(names).items() if count > 1)
-        if twice:
-            raise DataError(f"has several columns of the same name: {twice}", source=source)
+        require_distinct(names, source)
         encoder = self.encoder
         if encoder is None:
             # Excluded columns may be among those that come later.

@@ -18,7 +18,7 @@ from onkel.columns.failures import count, damaged, words_of
 from onkel.errors import DataError
 from onkel.streams.blocks import Block
 from onkel.streams.files import FileRef
-from onkel.streams.schema import Schema
+from onkel.streams.schema import Schema, require_distinct
 from onkel.streams.source import piece_rows
 from onkel.streams.table_source import Batch, TableSource
 
@@ -58,7 +58,8 @@ class _Files(TableSource):
         """Batches whose lengths, offsets, texts and category numbers are all within bounds."""
         for table in self._tables(file):
             table.validate(full=True)
-            _ = table.schema.names  # raises where a name is no text in UTF-8
+            # this raises where a name is no text in UTF-8
+            require_distinct(table.schema.names, file.name)
             yield table
 
     def _tables(self, file: FileRef) -> Iterator[pa.RecordBatch]:
