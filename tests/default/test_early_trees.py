@@ -377,7 +377,7 @@ def test_fixed_leaves_stay_and_merge():
         first.model_.trees.require_alike(other.model_.trees)
     origin = copy.deepcopy(first.fix_map())
     other.fix_map().partial_fit(X[5500:], y[5500:])
-    first.partial_fit(X[5000:5500], y[5000:5500]).merge(other, origin)
+    first.partial_fit(X[5000:5500], y[5000:5500]).merge(other, since=origin)
     np.testing.assert_array_equal(first.model_.trees.values, origin.model_.trees.values)
     whole = copy.deepcopy(origin).partial_fit(X[5000:], y[5000:])
     assert first.model_.trees.share == pytest.approx(whole.model_.trees.share, abs=0.05)

@@ -139,7 +139,7 @@ def test_sums_of_iterates_add_when_models_are_merged():
     start.fix_map()
     parts = [copy.deepcopy(start).partial_fit(X[a:b], y[a:b]) for a, b in ((10, 40), (40, N))]
     own = [10 * start.predict(Q), 40 * parts[0].predict(Q), (N - 30) * parts[1].predict(Q)]
-    merged = parts[0].merge(parts[1], start)
+    merged = parts[0].merge(parts[1], since=start)
     np.testing.assert_allclose(merged.predict(Q), (own[1] + own[2] - own[0]) / N, rtol=1e-9)
     last = onkel.FOGDRegressor(**F, n_components=20).partial_fit(X[:10], y[:10])
     last.fix_map()

@@ -71,6 +71,9 @@ def test_rows_without_a_sample_are_counted_once(weighted):
     one, a, b = learners
     assert a.merge(b).n_rows_ == one.n_rows_
     np.testing.assert_allclose(a.coef_, one.coef_, rtol=1e-8)
+    # a third part is no learner that both went on from
+    with pytest.raises(TypeError):
+        a.merge(b, one)
 
 
 def test_forgetting_merges_rows_that_follow():

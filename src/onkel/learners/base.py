@@ -431,7 +431,7 @@ class OnlineEstimator(BaseEstimator):
         return self
 
     @locked
-    def merge(self, other: Self, since: Self | None = None) -> Self:
+    def merge(self, other: Self, *, since: Self | None = None) -> Self:
         """Take in what another learner has learned, as if one had learned the rows of both.
 
         Where a learner keeps sums over rows, they add up: a + b - o, with o the learner ``since``.

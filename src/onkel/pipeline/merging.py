@@ -35,7 +35,7 @@ class MergeableModel(BlockModel):
         return self
 
     @locked
-    def merge(self, other: Self, since: Self | None = None) -> Self:
+    def merge(self, other: Self, *, since: Self | None = None) -> Self:
         """Add what another model has learned, as if one model had learned the rows of both.
 
         Counts and sums of the target by category are added, and so are the gaps of each column. For
