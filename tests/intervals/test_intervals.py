@@ -417,3 +417,32 @@ def test_a_copy_saves_what_it_has_learned(copied):
     for name, value in whole.get_state().items():
         assert np.array_equal(other.get_state()[name], value)
     assert part.get_state()["known"][0] == 50
+
+
+def _late_stream(kind, n):
+    """Errors whose size or level changes while labels are on their way."""
+    rng = np.random.default_rng(0)
+    noise = rng.standard_normal(n)
+    if kind == "walk":
+        steps = np.cumsum(noise)
+        return steps - np.concatenate([np.zeros(100), steps[:-100]])
+    if kind == "sizes":
+        return noise * np.where(np.arange(n) // 500 % 2, 10.0, 1.0)
+    return noise + np.repeat(20.0 * rng.standard_normal(n // 400), 400)
+
+
+@pytest.mark.parametrize("kind", ["walk", "sizes", "levels"])
+@pytest.mark.parametrize(("delay", "far"), [(100, 0.015), (1000, 0.05)])
+def test_coverage_where_labels_come_far_too_late(kind, delay, far):
+    """With the largest of the last 300 scores it was .82 to .89, and .52 to .82."""
+    n = 40_000
+    y, hits, ways = _late_stream(kind, n), [], []
+    intervals = Intervals(0.9, low=-math.inf)
+    for t in range(n):
+        if t >= delay:
+            k = slice(t - delay, t - delay + 1)
+            intervals.learn_late(np.zeros(1), y[k], np.array(ways[k]))
+        low, high = intervals.bounds(0.0)
+        hits.append(low <= y[t] <= high)
+        ways.append(intervals.way())
+    assert abs(np.mean(hits[2 * delay :]) - 0.9) < far

@@ -29,7 +29,10 @@ step of q depends on it.
 Where targets come late, others have moved c, d and q since the forecast. Its miss is judged by
 those of then: feedback keeps the coverage of the bounds that were made. The more targets come
 between a forecast and its own, in the mean of recent rows, the smaller the steps: else bounds would
-swing, as each miss is answered too late. Targets that never come change nothing.
+swing, as each miss is answered too late. The largest score is then that of more rows, ten times as
+many as come between or more: else q, which is never far beyond it, would fall in each quiet time,
+long before it is known that errors have grown. And c is the smaller, as the last errors are old.
+Targets that never come change nothing.
 
 Several levels are nested: their q are projected to be in order. Each miss is judged by the
 projected q and moves the level's own q (lazy projection).
@@ -56,7 +59,8 @@ SMALL_PART, TRUST_IN_PARTS = 1.0 / 3.0, 3.0
 FEW_BETWEEN = 8.0
 #: rows that stand alone may come at any time: their q is to be steady
 ALONE_STEP = 0.1
-#: the largest score of the last 300 rows, kept as the largest of ten blocks of rows
+#: the largest score of the last 300 rows, kept as the largest of ten blocks of rows; where targets
+#: come late, a block has as many rows as come between, or more
 BLOCKS, BLOCK_ROWS = 10, 30
 #: scores above this count as this in the step, or as twice q if that is more
 LARGEST_SCORE = 20.0
@@ -126,6 +130,12 @@ def begun(alphas: np.ndarray, low: float | None, high: float | None) -> np.ndarr
 
 
 @jit_inline_in_order
+def _in_time(numbers):
+    """1 where targets come before the next row; the smaller, the more rows come between."""
+    return 1.0 / (1.0 + numbers[BETWEEN] / FEW_BETWEEN)
+
+
+@jit_inline_in_order
 def _bias(numbers):
     """The mean of recent errors, shrunk by its standard error; 0 for rows that stand alone."""
     weight = numbers[ERRORS + 2]
@@ -135,7 +145,7 @@ def _bias(numbers):
     variance = max(numbers[ERRORS + 1] / weight - mean * mean, 0.0)
     of_mean = SHRINKING * variance * numbers[ERRORS + 3] / (weight * weight)
     square = mean * mean
-    return mean * (1.0 - of_mean / square) if square > of_mean else 0.0
+    return _in_time(numbers) * mean * (1.0 - of_mean / square) if square > of_mean else 0.0
 
 
 @jit_inline_in_order
@@ -206,21 +216,31 @@ def _weigh_parts(numbers, most):
 
 
 @jit_inline_in_order
+def _largest(numbers, t, score):
+    """The largest score of the last ten blocks of rows, with that of row t."""
+    rows = BLOCK_ROWS
+    while rows < numbers[BETWEEN]:
+        rows *= 2
+    at = RECENT + (t // rows) % BLOCKS
+    if t % rows == 0:
+        numbers[at] = 0.0
+    numbers[at] = max(numbers[at], min(score, LARGEST_KEPT))
+    largest = 0.0
+    for k in range(BLOCKS):
+        largest = max(largest, numbers[RECENT + k])
+    return largest
+
+
+@jit_inline_in_order
 def _follow(numbers, score, judged, between, L):
     """Move the q of each level; misses are judged by q in order (L,).
 
     ``between``: how many targets came between the row's forecast and its target.
     """
     numbers[BETWEEN] += (1.0 - _KEPT[1]) * (between - numbers[BETWEEN])
-    share = 1.0 / (1.0 + numbers[BETWEEN] / FEW_BETWEEN)
+    share = _in_time(numbers)
     t = int(numbers[N_ROWS])
-    at = RECENT + (t // BLOCK_ROWS) % BLOCKS
-    if t % BLOCK_ROWS == 0:
-        numbers[at] = 0.0
-    numbers[at] = max(numbers[at], min(score, LARGEST_KEPT))
-    largest = 0.0
-    for k in range(BLOCKS):
-        largest = max(largest, numbers[RECENT + k])
+    largest = _largest(numbers, t, score)
     for i in range(L):
         q, alpha = numbers[Q + i], numbers[Q + 2 * L + i]
         moved = (1.0 if score > judged[i] else 0.0) - alpha
