@@ -26,6 +26,7 @@ from onkel.errors import DataError, ModelFileError
 from onkel.evaluation import PrequentialRun, prequential
 from onkel.evaluation.baselines import Baselines
 from onkel.evaluation.class_details import MOST_CLASSES, Ranking
+from onkel.evaluation.details import Details
 from onkel.evaluation.run_summary import score_lines
 from onkel.learners import (
     FOGDClassifier,
@@ -34,6 +35,7 @@ from onkel.learners import (
     PAClassifier,
     PARegressor,
 )
+from onkel.learners.predictions import Predictions
 from onkel.persistence.contents import flatten, unflatten
 
 RNG = np.random.default_rng(0)
@@ -194,6 +196,32 @@ def test_a_learner_that_knew_more_classes_is_not_sure_of_the_first():
     y = np.sort(TWO[500:])
     found = prequential(model, [(X[500:], y)], warm_up=False).details
     assert sum(b["rows"] for b in found["calibration"]) < 0.6 * len(y)
+
+
+@pytest.mark.parametrize("learned", [["b"], ["a", "b"]])
+def test_classes_that_a_frozen_model_has_not_learned_have_no_probability(learned):
+    rng = np.random.default_rng(0)
+    y = np.array([*learned, "c", *rng.choice(["a", "b", "c"], 800)])
+    P = rng.dirichlet(np.ones(len(learned)), len(y))
+    P[:, -1] += 0.5 * (y == "b")
+    P /= P.sum(axis=1, keepdims=True)
+    predicted = Predictions(np.array(learned)[P.argmax(axis=1)], np.log(P), np.array(learned))
+    measured = Details("classification", "softmax")
+    for rows in (slice(0, 300), slice(300, None)):
+        part = Predictions(predicted.predictions[rows], predicted.scores[rows], predicted.classes)
+        measured.add(y[rows], part, np.asarray(y[rows] != part.predictions, dtype=float))
+    found = measured.summary()
+    # the first row of each class is left out, too
+    counted = np.isin(y, learned)
+    counted[[y.tolist().index(label) for label in learned]] = False
+    loss = -np.log(P[np.arange(len(y)), np.searchsorted(learned, y).clip(0, len(learned) - 1)])
+    assert found["log_loss"] == pytest.approx(loss[counted].mean())
+    assert sum(b["rows"] for b in found["calibration"]) == counted.sum()
+    if len(learned) == 2:
+        areas = [roc_auc_score(y == label, P[:, k]) for k, label in enumerate(learned)]
+        assert found["auc"] == pytest.approx(np.mean(areas), abs=0.01)
+    else:
+        assert math.isnan(found["auc"])
 
 
 def test_ranking_counts_ties_one_half():

@@ -142,7 +142,10 @@ class Ranking(Stateful):
         self.counts: np.ndarray = np.zeros((0, 2, _SCORE_BINS), dtype=np.int64)
 
     def add(self, codes: np.ndarray, scores: np.ndarray, known: np.ndarray) -> None:
-        """Scores (n, K) of rows of class ``codes`` (n,), of which ``known`` (n,) classes count."""
+        """Scores (n, K) of rows of class ``codes`` (n,), of which ``known`` (n,) classes count.
+
+        A score of -inf, of a class that the model has not learned, counts for nothing.
+        """
         K = scores.shape[1]
         if K > MOST_CLASSES:
             # an area of the rows before would not be that of the run
@@ -153,7 +156,7 @@ class Ranking(Stateful):
             self.counts = np.concatenate([self.counts, more])
         own = (codes[:, None] == np.arange(K)).astype(np.int64)
         cells = (2 * np.arange(K) + own) * _SCORE_BINS + _bin(scores)
-        cells = cells[np.arange(K) < known[:, None]]
+        cells = cells[(np.arange(K) < known[:, None]) & np.isfinite(scores)]
         counts = np.bincount(cells, minlength=self.counts.size)
         self.counts += counts.reshape(self.counts.shape)
 
@@ -211,8 +214,9 @@ class Probabilities(Stateful):
 
     If they are ``calibrated``, the scores are those of a learner that calibrates them on the rows
     before; otherwise their softmax is the probability. A class never seen before has none: its
-    first row is left out. While one class is known, its probability is 1. ``level``: of sets of
-    labels to be measured, too; None: there are none.
+    first row is left out, and every row where the model has not learned it and does not learn.
+    While one class is known, its probability is 1. ``level``: of sets of labels to be measured,
+    too; None: there are none.
     """
 
     def state_fields(self) -> Fields:
@@ -255,6 +259,7 @@ class Probabilities(Stateful):
         now = np.maximum(known, codes + 1)
         for rows in np.split(np.arange(len(codes)), np.flatnonzero(np.diff(now)) + 1):
             K, counted = int(now[rows[0]]), codes[rows] < known[rows]
+            counted &= np.isfinite(scores[rows, codes[rows]])
             if K == 1:
                 # a learner that has learned more classes before the run has scores
                 n = int((counted & ~scores[rows].any(axis=1)).sum())

@@ -122,9 +122,13 @@ class Details(Stateful):
             self.probabilities.add(codes, scores, known, self.labels.names)
 
     def _in_order(self, scores: np.ndarray, classes: np.ndarray) -> np.ndarray:
-        """Scores (n, K) in the order of ``self.labels``; 0 while one class is known."""
+        """Scores (n, K) in the order of ``self.labels``; 0 while one class is known.
+
+        A class that the model has not learned, as where it only predicts, has the score -inf.
+        """
         at = self.labels.codes(classes)
-        out = np.zeros((len(scores), len(self.labels.names)))
+        out = np.full((len(scores), len(self.labels.names)), -np.inf)
+        out[:, at] = 0.0
         if len(classes) >= 2:
             out[:, at] = scores * np.array([-0.5, 0.5]) if scores.shape[1] == 1 else scores
         return out
