@@ -118,6 +118,13 @@ def test_gaps_arrays_and_frames(models):
     assert next(iter(plain.explain(A[:1]).contributions)) == "column 0"
 
 
+def test_where_one_class_came_no_score_is_minus_zero():
+    X, _ = frame()
+    why = StreamModel(onkel.make("okl")).fit(X, ["only"] * len(X)).explain(X[:1])
+    assert "-0" not in str(why)
+    assert math.copysign(1.0, why.score) == 1.0
+
+
 def test_what_cannot_be_explained(models):
     X, _ = frame()
     with pytest.raises(DataError, match="one row is explained at a time; got 2 rows"):

@@ -341,7 +341,8 @@ class Alarm(Stateful):
         if len(at):
             self.ring(before + at + 1)
         if n < len(given):
-            raise DataError(f"score {given[n]!r} is not finite", row=n, value=float(given[n]))
+            value = float(given[n])
+            raise DataError(f"score {value!r} is not finite", row=n, value=value)
         return at
 
     def ring(self, rows: np.ndarray) -> None:

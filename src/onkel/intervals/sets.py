@@ -203,7 +203,7 @@ class ClassSets(Stateful):
         q = self.learn_shares(np.where(codes[:n] < 0, 0.0, P[np.arange(n), codes[:n]]))
         if n < len(P):
             raise DataError(
-                f"label {codes[n]!r}, probabilities {P[n]}: a label must be from -1 to "
+                f"label {int(codes[n])}, probabilities {P[n]}: a label must be from -1 to "
                 f"{P.shape[1] - 1}, and probabilities in [0, 1]",
                 row=n,
             )

@@ -61,7 +61,7 @@ def explained(model: BlockModel, X: np.ndarray, values: dict[str, object]) -> Ex
             scores = np.asarray(model.estimator.decision_function(X))
             if scores.ndim == 2:
                 return scores[:, at]
-            return scores if at else -scores
+            return scores if at else 0.0 - scores
 
         if hasattr(model.estimator, "predict_proba"):
             probability = float(model.proba_features(X)[0, at])
