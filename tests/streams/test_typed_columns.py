@@ -134,7 +134,7 @@ def test_what_is_no_flag_is_refused_or_a_gap_in_each_format(tmp_path):
     odd = first.assign(a=["maybe", *flags[1:]])
     for rows in _files(odd, tmp_path):
         model = StreamModel(make("krls", "regression")).partial_fit(first, target="y")
-        expected = "'maybe' stands where true or false is expected; .* a category, with categorical"
+        expected = "'maybe' stands where true or false is expected; .* learn with categorical"
         with pytest.raises(DataError, match=expected) as caught:
             model.partial_fit(rows)
         assert (caught.value.row, caught.value.column) == (0, "a")

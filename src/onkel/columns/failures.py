@@ -9,8 +9,8 @@ from onkel.errors import DataError
 
 # Most letters of a word that may mean a missing value.
 _WORD = 20
-A_FLAG = "true or false"
-"""What is expected in a column of flags, for `misfit`."""
+A_FLAG, A_NUMBER = "true or false", "a number"
+"""What is expected in columns of flags and of numbers, for `misfit`."""
 
 
 def moved(error: DataError, *, source: str | None = None, rows: int = 0) -> DataError:
@@ -93,16 +93,16 @@ def damaged(error: Exception) -> str:
 def misfit(value: object, wanted: str) -> str:
     """The message for a value where a number, a time or the like is expected.
 
-    For a short word it adds a hint, as the word may mean a missing value. Among flags it may also
-    be a category.
+    For a short text it adds hints: a word may mean a missing value, and codes may be categories.
     """
     text = f"{shorten(value)} stands where {wanted} is expected"
     word = value.strip() if isinstance(value, str) else ""
-    if not word or len(word) > _WORD or any(c.isdigit() or c in ",;" for c in word):
+    if not word or len(word) > _WORD or "," in word or ";" in word:
         return text
-    hint = f"{text}; if it means that there is none, learn with na_values (--na-values {word!r})"
-    other = ", if it is a category, with categorical (--categorical)"
-    return hint + (other if wanted == A_FLAG else "")
+    none = f"if it means that there is none, learn with na_values (--na-values {word!r})"
+    codes = "if it is a category, learn with categorical (--categorical COLUMN)"
+    hints = [] if any(c.isdigit() for c in word) else [none]
+    return "; ".join([text, *hints, *([codes] if wanted in (A_FLAG, A_NUMBER) else [])])
 
 
 def succeeds(attempt: Callable[[], object], *errors: type[Exception]) -> bool:

@@ -10,15 +10,15 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv as pacsv
 
-from onkel.columns.failures import A_FLAG, count, first_failure, misfit, shorten
+from onkel.columns.failures import A_FLAG, A_NUMBER, count, first_failure, misfit, shorten
 from onkel.columns.notation import GAPS, numbers_of
 from onkel.columns.values import one_batch, parsed_times, texts
 from onkel.errors import DataError
 from onkel.streams.lines import Chunk, line_of
 
 _WORDS = {
-    pa.float64(): "a number",
-    pa.int64(): "a number",
+    pa.float64(): A_NUMBER,
+    pa.int64(): A_NUMBER,
     pa.bool_(): A_FLAG,
 }
 NULLS = tuple(sorted(GAPS))
@@ -195,9 +195,9 @@ def _bad_value(raw: pa.Array, row: int, name: str, t: pa.DataType, chunk: Chunk)
     elif pa.types.is_time(t):
         wanted = "a time of day (like 12:30:00)"
     what = misfit(value, wanted)
-    if wanted == "a number" and np.isfinite(numbers_of([value.strip()], "point")[0]):
+    if wanted == A_NUMBER and np.isfinite(numbers_of([value.strip()], "point")[0]):
         what += "; if it is one, learn with thousands=',' (on the command line --thousands ,)"
-    elif wanted == "a number" and np.isfinite(numbers_of([value.strip()], "comma")[0]):
+    elif wanted == A_NUMBER and np.isfinite(numbers_of([value.strip()], "comma")[0]):
         what += (
             "; if it has a decimal comma, learn with decimal=',' (on the command line --decimal ,)"
         )

@@ -7,7 +7,7 @@ import math
 
 import pyarrow as pa
 
-from onkel.columns.failures import A_FLAG, first_failure, misfit, shorten, succeeds
+from onkel.columns.failures import A_FLAG, A_NUMBER, first_failure, misfit, shorten, succeeds
 from onkel.columns.values import kind_of, parsed_times
 from onkel.errors import DataError
 from onkel.streams.json_parsing import Types, flattened, table_of
@@ -16,7 +16,7 @@ from onkel.streams.lines import Chunk
 #: what Arrow raises for lines that it cannot read
 ERRORS = (pa.ArrowException, UnicodeDecodeError)
 _TIME = "a time (like 2024-05-17T12:30:00)"
-_WORDS = {"number": "a number", "flag": A_FLAG, "text": "text", "time": _TIME}
+_WORDS = {"number": A_NUMBER, "flag": A_FLAG, "text": "text", "time": _TIME}
 _FITS = {"number": (int, float), "flag": (bool,), "text": (str,), "time": (str,)}
 
 #: the number of a line in its file, and the line

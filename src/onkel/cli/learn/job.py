@@ -18,7 +18,7 @@ from onkel.cli.locating import located
 from onkel.cli.outputs import check_outputs, check_report
 from onkel.cli.signals import Interrupted, Interrupts
 from onkel.cli.tables import columns_table
-from onkel.columns.failures import A_FLAG, count
+from onkel.columns.failures import A_FLAG, A_NUMBER, count
 from onkel.errors import DataError
 from onkel.evaluation.prequential import take
 from onkel.evaluation.progress import RunProgress
@@ -304,5 +304,5 @@ def _is_label(error: DataError, target: str | None) -> bool:
     """Whether the error is of a target that is text in one row, and a number or flag in another."""
     of_target = error.column is not None and error.column == target
     return of_target and any(
-        f"{what} is expected" in error.message for what in ("a number", "text", A_FLAG)
+        f"{what} is expected" in error.message for what in (A_NUMBER, "text", A_FLAG)
     )
