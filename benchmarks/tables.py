@@ -4,7 +4,8 @@
     python -m benchmarks.tables FOLDER --learner krls --categories kernel
     python -m benchmarks.tables FOLDER NAME --seed 1
 
-FOLDER holds ``NAME.csv.gz`` and ``SOURCES.json``, which names the target of each. Each file is
+FOLDER holds ``NAME.csv.gz`` and ``SOURCES.json``, which names the target of each, and the task
+where the target does not show it (:mod:`benchmarks.r_tables` makes such a folder). Each file is
 learned in one pass, by the path of ``onkel learn FILE --target y``; the diamonds, which are sorted
 by price, in a seeded order. Errors are mistakes in percent, or RMSE, on the last fifth of the rows:
 
@@ -66,8 +67,13 @@ _SHUFFLED = 1_000_000
 
 def sources(folder: Path) -> dict[str, str]:
     """Target by the name of the table."""
+    return {name: one["target"] for name, one in _listed(folder).items()}
+
+
+def _listed(folder: Path) -> dict[str, dict[str, Any]]:
+    """What is known of each table, by its name."""
     known = json.loads((folder / "SOURCES.json").read_text())
-    return {one["file"].split(".")[0]: one["target"] for one in known}
+    return {one["file"].removesuffix(".csv.gz"): one for one in known}
 
 
 class EquallyFar(OnlineScaler):
@@ -99,7 +105,7 @@ class Measured(NamedTuple):
 
 
 def measured(
-    path: Path, target: str, learner: str, speed: str, categories: str, seed: int
+    path: Path, target: str, task: str, learner: str, speed: str, categories: str, seed: int
 ) -> Measured:
     """Learn a table in one pass; a copy is frozen after the first four fifths."""
     from onkel.cli.arguments import choose_task
@@ -119,7 +125,7 @@ def measured(
     before, after, ys, seconds = [], [], [], np.zeros(3)
     for block in _cut_at(stream, end):
         if model is None:
-            task, _ = choose_task(block.y, "auto")
+            task, _ = choose_task(block.y, task)
             params = {"speed": speed} if learner == "okl" else {}
             estimator = make_estimator(learner, task, params)
             if "random_state" in estimator.get_params():
@@ -211,15 +217,16 @@ def main() -> None:
     parser.add_argument("--rivals", action="store_true", help="CatBoost and LightGBM, too")
     options = parser.parse_args()
     one_core()
-    targets, others = sources(options.folder), ("CatBoost", "LightGBM") if options.rivals else ()
+    tables, others = _listed(options.folder), ("CatBoost", "LightGBM") if options.rivals else ()
     titles = "prequential", "frozen", "s: learn", "last fit", "predict"
     head(
         "table", "rows", *titles, *(title for name in others for title in (name, "s: fit, predict"))
     )
-    for name in options.names or targets:
-        path, target = options.folder / f"{name}.csv.gz", targets[name]
+    for name in options.names or tables:
+        path, target = options.folder / f"{name}.csv.gz", tables[name]["target"]
+        task = tables[name].get("task", "auto")
         how = options.learner, options.speed, options.categories, options.seed
-        own = measured(path, target, *how)
+        own = measured(path, target, task, *how)
         seconds = (f"{value:.2g}" for value in own.seconds)
         cells = [f"{own.prequential:.4g}", f"{own.frozen:.4g}", *seconds]
         for rival in rivals(path, target) if others else ():
