@@ -63,11 +63,13 @@ def naive(X, Y, P, weight, loss, forgetting=1.0):
     out, proven, n = np.zeros(Y.shape), np.zeros(2, bool), 0
     for t in range(len(Z)):
         p, w = P[t].copy(), weight[t]
+        remembered = np.maximum(PERIOD * (1.0 - kept ** (n / PERIOD)) / (1.0 - kept), 1.0)
         n += w > 0.0
         for i in (0, 1):
             guess = links[loss](Z[t] @ W[i])
             s, r = guess - p, Y[t] - p
             agreed, doubt, size = sums[i]
+            far = 8.0 * np.sqrt((size / remembered).min()) if loss == SQUARED else np.inf
             certain = agreed - doubts[i] * np.sqrt(doubt)
             a = np.clip(certain / size, 0.0, 1.0).min() if size.any() else 0.0
             helps = proven[i] and (loss == SQUARED or fewer[i, 0] > np.sqrt(fewer[i, 1]))
@@ -85,7 +87,7 @@ def naive(X, Y, P, weight, loss, forgetting=1.0):
                     slope = (Y[t] - guess) / (2.0 if loss == TWO else 1.0)
                     W[i] += min(rate * w, most[i] / (Z[t] @ Z[t])) * np.outer(Z[t], slope)
             if helps:
-                p += a * s
+                p += a * np.clip(s, -far, far)
         out[t] = p - P[t]
         if w and loss != SQUARED:
             W[0] += max(4.0 / (n + 3.0), 1.0 - forgetting) * (W[1] - W[0])
@@ -193,6 +195,17 @@ def test_far_rows_and_heavy_ones_move_it_no_farther_than_to_their_target():
     part = begun(X, Y)
     part.learn(np.tile(X + 1e9, (2, 1)), np.tile(Y, (2, 1)), np.tile(P, (2, 1)), np.full(3000, 1e9))
     assert np.abs(part.W).max() < 100.0
+
+
+def test_far_from_all_rows_it_moves_a_prediction_no_farther_than_it_ever_had_reason_to():
+    X, Y, P, weight = made(SQUARED)
+    part = begun(X, Y)
+    part.learn(X, Y, P, weight)
+    usual = np.sqrt(np.mean((part._features(X) @ part.W[0] - P) ** 2))
+    far = X[:1] + 1e9 * np.sign(part.W[0, :-1, 0])
+    assert part.shares[0] > 0.1
+    assert (part._features(far) @ part.W[0] - P[:1]).item() > 50.0 * usual
+    assert usual < part.correction(far, P[:1]).item() < 18.0 * usual
 
 
 def test_columns_that_came_later_are_left_out():

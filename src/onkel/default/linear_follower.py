@@ -25,6 +25,9 @@ a in [0, 1] is the smaller of two least-squares shares, over about the last 8 19
 mistakes in the last 8 192 rows, by a standard error. Where the rule is not linear, a hardly ever
 leaves 0, as f knows all that ℓ could know.
 
+A linear function goes on without bound. So for numbers ℓ - p is cut off at eight times its root
+mean square over the rows that a share remembers, the smaller of both: ℓ was never right by more.
+
 Source: Robbins & Monro 1951 (gradient steps); Widrow & Hoff 1960 (steps that do not shrink, for
 numbers); Polyak & Juditsky 1992 (their mean); the shares are ours.
 """
@@ -41,6 +44,7 @@ from onkel.default.cells import (
     N_SUMS,
     PERIOD,
     ROWS,
+    SIZE,
     add_to_sums,
     fade,
     joined_sums,
@@ -69,6 +73,8 @@ _OF_LOSS = {SQUARED: _OF_NUMBERS, TWO: _OF_CLASSES, MORE: _OF_CLASSES}
 # Rows that the two shares remember, and the standard errors by which ℓ must first be right,
 # after so many rows at least.
 _REMEMBERED, _CLEARLY, _FEWEST = np.array([8192.0, 256.0]), 4.0, 32
+# ℓ - p of numbers is cut off at so many times its usual size.
+_MOST_TIMES = 8.0
 # The mean of the weights is about that of the last 1/_LATE of the rows.
 _LATE = 4.0
 # The two models: W, and before it W̄ of classes, or the one of larger steps.
@@ -157,6 +163,13 @@ class LinearFollower(Stateful):
             smaller_share(sums, doubt) if counts(self.loss, *of) else 0.0
             for sums, doubt, *of in of_both
         ]
+
+    @property
+    def reach(self) -> list[float]:
+        """The most that ℓ - p counts, of the other model and of W."""
+        if self.loss != SQUARED:
+            return [math.inf, math.inf]
+        return [reach(sums, self._kept) for sums in self.sums]
 
     def begin_share(self) -> None:
         """Both have to prove right anew, beside other predictions."""
@@ -248,6 +261,7 @@ def follow(
                 s[k] = r[k] - of_sign * g[k]
             to = smaller_share(sums[model], doubt[model])
             a = to if counts(loss, fewer[model], proven[model]) else 0.0
+            far = reach(sums[model], kept)
             if weight[t] > 0.0:
                 if loss != SQUARED:
                     d = _mistaken(Y[t], p, s, 0.0) - _mistaken(Y[t], p, s, to)
@@ -266,8 +280,9 @@ def follow(
                 if model == _LAST or loss == SQUARED:
                     _step(min(rate * weight[t], most[model] / _square(Z[t])), g, Z[t], W[model])
             for k in range(K):
-                out[t, k] += a * s[k]
-                p[k] += a * s[k]
+                d = a * (min(max(s[k], -far), far) if loss == SQUARED else s[k])
+                out[t, k] += d
+                p[k] += d
         if weight[t] > 0.0:
             n += 1
             if loss != SQUARED:
@@ -285,6 +300,20 @@ def counts(loss, fewer, proven):
 def smaller_share(sums, doubt):
     """a of a model that counts."""
     return min(share(sums[0], doubt), share(sums[1], doubt))
+
+
+@jit_called
+def reach(sums, kept):
+    """Of numbers, where ℓ - p is cut off, from the sums of both shares."""
+    usual = min(_mean_square(sums[0], kept[0]), _mean_square(sums[1], kept[1]))
+    return _MOST_TIMES * math.sqrt(usual)
+
+
+@jit_called
+def _mean_square(sums, kept):
+    """That of ℓ - p over the rows that the sums remember; ROWS counts all of them."""
+    rows = PERIOD * (1.0 - kept ** (sums[ROWS] / PERIOD)) / (1.0 - kept)
+    return sums[SIZE] / max(rows, 1.0)
 
 
 @jit_called

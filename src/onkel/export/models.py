@@ -89,13 +89,14 @@ def _with_linear(linear: LinearPart, p: Value, X: Value, n_columns: int) -> Valu
 
 
 def _with_follower(follower: LinearFollower, p: Value, X: Value) -> Value:
-    """p + a (ℓ(x) - p), where ℓ has a link, for each of its models that counts."""
+    """p + a (ℓ(x) - p), where ℓ has a link, for each of its models that counts; cut off."""
     if not any(follower.shares):
         return p
     U = _units(follower, X)
-    for W, a in zip(follower.W, follower.shares, strict=True):
+    for W, a, far in zip(follower.W, follower.shares, follower.reach, strict=True):
         if a:
-            p = p * (1.0 - a) + _linked(_of_units(U, W), follower.loss) * a
+            more = _linked(_of_units(U, W), follower.loss) - p
+            p = p + X.graph.node("Clip", more, -far, far) * a
     return p
 
 
