@@ -13,6 +13,7 @@ from onkel import OnlineKernelClassifier, OnlineKernelRegressor
 from onkel.default.loss_window import (
     _MOST_BINS,
     BIN_ROWS,
+    LARGEST_LOSS,
     PATIENCE,
     Comparison,
     LossHistory,
@@ -223,7 +224,10 @@ def test_bins_are_64_rows_of_positive_weight_however_rows_are_cut():
     of_bins = np.concatenate([of_bin for _, of_bin in found] + [window.losses])
     np.testing.assert_array_equal(of_bins, losses[counted])
     # a loss whose square is not finite is a large one
-    first = LossHistory().in_units(of_bins[:BIN_ROWS])
+    history = LossHistory()
+    history.choose_unit(of_bins[:BIN_ROWS])
+    assert history.unit is None
+    first = np.minimum(of_bins[:BIN_ROWS], LARGEST_LOSS)
     large = first > 1e100
     np.testing.assert_array_equal(large, of_bins[:BIN_ROWS] > 1e100)
     np.testing.assert_array_equal(first[~large], of_bins[:BIN_ROWS][~large])

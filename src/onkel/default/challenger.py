@@ -29,7 +29,14 @@ import numpy as np
 
 from onkel.annotations import Matrix
 from onkel.default.compute_budget import ComputeBudget, postpones_search, work_of_all_fits
-from onkel.default.loss_window import BIN_ROWS, Comparison, LossHistory, LossWindow
+from onkel.default.loss_window import (
+    BIN_ROWS,
+    FIRST_BINS,
+    LARGEST_LOSS,
+    Comparison,
+    LossHistory,
+    LossWindow,
+)
 from onkel.default.rows_before import RowsBefore
 from onkel.errors import MergeError
 from onkel.explicit.model import ExplicitModel
@@ -187,7 +194,10 @@ class RestartingModel(Stateful):
         taken, rows, challenged = False, self.n_bins * BIN_ROWS, self.challenger is not None
         self.budget.count_rows(self.unfitted, rows, rows + BIN_ROWS, challenged)
         self.n_bins += 1
-        losses = self.history.in_units(losses)
+        if self.history.waiting == FIRST_BINS:
+            self.history.choose_unit(losses)
+        unit = self.history.unit or 1.0
+        losses = np.minimum(losses, LARGEST_LOSS * unit) / unit
         risen = self.history.add(losses[:, 0])
         if self.challenger is None:
             if risen or self.column_waits:

@@ -22,8 +22,8 @@ BIN_ROWS = 64
 #: rows after which a challenger that is not better is dropped
 PATIENCE = 8192
 _MOST_BINS = 128
-# A model's first rows are left out: their losses are high while it learns.
-_FIRST_BINS = 4
+#: a model's first bins are left out: their losses are high while it learns
+FIRST_BINS = 4
 _FEWEST_BEFORE = 8
 _RECENT = (1, 2, 4, 8, 16, 32)
 # Standard errors that raise an alarm: one false alarm in millions of rows. Each alarm that was in
@@ -38,8 +38,9 @@ _BETTER, _COMPARED_BINS, _FEWEST_COMPARED = 4.0, 8, 2
 _BETTER_IN_BINS, _FEWEST_SPREAD = 2.0, 4
 # A change by less than this share of the usual loss is none.
 _WORTH = 0.1
-# Sums of squares of larger losses are not finite. Losses above it count as equal.
-_LARGEST_LOSS, _LARGEST_NUMBER = 1e140, 1e300
+#: in units; sums of squares of larger losses are not finite, and they count as equal
+LARGEST_LOSS = 1e140
+_LARGEST_NUMBER = 1e300
 # Losses are as they are if the median of the first bin is in this range, and in units of it else.
 _USUAL = 1e-100, 1e100
 
@@ -87,7 +88,7 @@ class LossHistory(Stateful):
 
     STATE: ClassVar[Fields] = {
         "sums": Array(shape=("bins", 2), low=0.0, high=1e300),
-        "waiting": Whole(high=_FIRST_BINS),
+        "waiting": Whole(high=FIRST_BINS),
         "in_vain": Whole(),
         "of_many": Array(shape=(2, 2), low=0.0, high=1e300, optional=True),
         "unit": Number(low=5e-324, high=1e301, optional=True),
@@ -104,18 +105,16 @@ class LossHistory(Stateful):
         """Forget all bins; only the usual loss stays."""
         self.sums: np.ndarray = np.zeros((0, 2))
         #: first bins still to leave out
-        self.waiting: int = _FIRST_BINS
+        self.waiting: int = FIRST_BINS
         self.in_vain: int = in_vain
 
-    def in_units(self, losses: np.ndarray) -> np.ndarray:
-        """Losses (BIN_ROWS, 2) of a bin, with squares whose sums are finite."""
-        if self.waiting == _FIRST_BINS and not self.of_many.any():
+    def choose_unit(self, losses: np.ndarray) -> None:
+        """Choose the unit by the first bin of losses (BIN_ROWS, 2)."""
+        if not self.of_many.any():
             usual = float(np.median(losses[:, 0]))
             is_plain = usual == 0.0 or _USUAL[0] < usual < _USUAL[1]
             # a power of two, so that no digit changes
             self.unit = None if is_plain else math.ldexp(0.5, math.frexp(usual)[1])
-        unit = self.unit or 1.0
-        return np.minimum(losses, _LARGEST_LOSS * unit) / unit
 
     def add(self, losses: np.ndarray) -> bool:
         """One bin of losses (BIN_ROWS,) ≥ 0; returns :meth:`risen`."""
