@@ -82,8 +82,9 @@ def test_earlier_changes_tell_whether_rows_before_them_do(moves):
 
     assert tell([1500, 3000], 3100) == moves
     assert tell([1500, 3000, 4500], 4700) == moves
-    # there is no earlier change
-    assert not tell([1500], 1600)
+    # there is no earlier change: the second half of the rows since tells, if it has 64 rows
+    assert tell([1500], 2200) == moves
+    assert not tell([1500], 1627)
 
 
 def ones(rows):

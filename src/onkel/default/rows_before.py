@@ -8,7 +8,9 @@ the models before are kept, drawn at random.
 Earlier changes say whether the last fit learns them. The model that predicts began k rows ago. So
 for each earlier change the question is what predicted the rows better that followed k rows after
 it: least squares on all rows so far, or on those k alone. After a change to something else the k
-rows do; where a stream moves from one part of its columns to the next, all rows do.
+rows do; where a stream moves from one part of its columns to the next, all rows do. Before a first
+change there is none, so the rows since it are asked: whether all rows before their second half
+predict it better than their first half does.
 """
 
 from __future__ import annotations
@@ -95,14 +97,15 @@ class RowsBefore(NumberedRows):
     ) -> bool:
         """Whether rows from before a change have told more about those long after it.
 
-        ``own``: the rows since the last change. By least squares over ``features`` with a
-        ``penalty`` (m, m); all rows must be better by a standard error.
+        After a first change: about the last half of those since. ``own``: the rows since the last
+        change. By least squares over ``features`` with a ``penalty`` (m, m); all rows must be
+        better by a standard error.
         """
         X, y, weight, born = self._with(own, own.count).values()
         of, n_own = (X, targets_of(y, n_outputs), weight), own.count
         far, gains = int(_FOLLOWING * (self._begun + n_own)), [np.zeros(1)]
-        for first in self.begins[-1 - _ASKED : -1]:
-            now = first + n_own
+        asked = [(first, first + n_own) for first in self.begins[-1 - _ASKED : -1]]
+        for first, now in asked or [(self._begun, self._begun + n_own // 2)]:
             since = np.flatnonzero((born >= first) & (born < now))
             following = np.flatnonzero((born >= now) & (born < now + far))
             if min(len(since), len(following)) < _FEWEST:
