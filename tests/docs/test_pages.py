@@ -25,6 +25,7 @@ NOT_RUN = {
     "docs/guide/scaling.md": 7,
     "docs/guide/service.md": 1,
     "docs/results/experiments.md": 1,
+    "docs/results/more-tables.md": 1,
     "docs/results/nolana.md": 1,
     "docs/results/peers.md": 1,
     "docs/results/regret.md": 2,
