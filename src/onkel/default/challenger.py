@@ -196,6 +196,7 @@ class RestartingModel(Stateful):
         self.n_bins += 1
         if self.history.waiting == FIRST_BINS:
             self.history.choose_unit(losses)
+        # sums of their squares are finite
         unit = self.history.unit or 1.0
         losses = np.minimum(losses, LARGEST_LOSS * unit) / unit
         risen = self.history.add(losses[:, 0])

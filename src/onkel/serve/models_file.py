@@ -15,13 +15,12 @@ from onkel.persistence.atomic import sync_folder
 from onkel.persistence.untouched import Untouched, place_of
 from onkel.serve.journal import Journal
 
+_HOW = ("PRAGMA journal_mode=WAL", "PRAGMA synchronous=FULL")
 _SETUP = (
-    *(_HOW := ("PRAGMA journal_mode=WAL", "PRAGMA synchronous=FULL")),
+    *_HOW,
     "CREATE TABLE IF NOT EXISTS models (key TEXT PRIMARY KEY, content BLOB)",
     "CREATE TABLE IF NOT EXISTS about (name TEXT PRIMARY KEY, value BLOB)",
 )
-
-
 # SQLite's own files beside it
 _BESIDE = ("-wal", "-shm")
 
