@@ -196,7 +196,7 @@ class RestartingModel(Stateful):
         self.n_bins += 1
         if self.history.waiting == FIRST_BINS:
             self.history.choose_unit(losses)
-        # sums of their squares are finite
+        # in units sums of squares are finite; here, as every bin of every block comes this way
         unit = self.history.unit or 1.0
         losses = np.minimum(losses, LARGEST_LOSS * unit) / unit
         risen = self.history.add(losses[:, 0])

@@ -261,7 +261,8 @@ def follow(
                 s[k] = r[k] - of_sign * g[k]
             to = smaller_share(sums[model], doubt[model])
             a = to if counts(loss, fewer[model], proven[model]) else 0.0
-            far = reach(sums[model], kept)
+            # an ℓ that does not count needs no bound, and chances of classes have one
+            far = reach(sums[model], kept) if loss == SQUARED and a > 0.0 else math.inf
             if weight[t] > 0.0:
                 if loss != SQUARED:
                     d = _mistaken(Y[t], p, s, 0.0) - _mistaken(Y[t], p, s, to)
@@ -280,9 +281,9 @@ def follow(
                 if model == _LAST or loss == SQUARED:
                     _step(min(rate * weight[t], most[model] / _square(Z[t])), g, Z[t], W[model])
             for k in range(K):
-                d = a * (min(max(s[k], -far), far) if loss == SQUARED else s[k])
-                out[t, k] += d
-                p[k] += d
+                more = a * min(max(s[k], -far), far)
+                out[t, k] += more
+                p[k] += more
         if weight[t] > 0.0:
             n += 1
             if loss != SQUARED:

@@ -272,7 +272,7 @@ def beside(live: Live, found: Forecast) -> list[dict[str, object]]:
         return by_class(live, found.probabilities)
     if not live.level:
         return [{} for _ in found.predictions]
-    ends = live.model.feedback.next.bounds(found.predictions, live.level)
+    ends = live.model.around(found, live.level, comes_next=True)
     return [{"interval": _bounds(pair)} for pair in ends]
 
 
